@@ -1,0 +1,281 @@
+"""Integer forms: the one algebra of sizes, index ranges and subscripts.
+
+A `Form` is a sum of integer multiples of atoms plus a constant, in canonical order, so that `H + 2*pad - R` and
+`2*pad - R + H` are the same value. Atoms are symbols, floor divisions, least and greatest of two, products, and opaque
+data (`I[n]`). A form is *quasi-affine*, and may be asked of isl, when its only atoms are symbols, divisions by positive
+constants, and least and greatest of quasi-affine forms.
+
+    (2*i + 4)//2        becomes   i + 2
+    (n - 1)//2 + 1      becomes   (n + 1)//2
+    p % 8               becomes   p - 8*(p//8)
+
+All values are `i64`; sums and products wrap like the machine's, which the rewriting respects.
+It does not decide anything that needs context (whether `N - 2 >= 0`): that is `sets.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from math import gcd
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from tdl.language.tree import Expr
+
+SymbolKind = Literal["index", "dim", "param"]
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """An index, a dimension or an integer parameter. Names are unique within an op's scope, so content is identity."""
+
+    name: str
+    kind: SymbolKind
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True, slots=True)
+class FloorDiv:
+    """`dividend // divisor`, rounding down; the divisor may be anything, and zero raises when it is evaluated."""
+
+    dividend: Form
+    divisor: Form
+
+    def __str__(self) -> str:
+        return f"{_grouped(self.dividend)}//{_grouped(self.divisor)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Extreme:
+    """`min(left, right)` or `max(left, right)`."""
+
+    kind: Literal["min", "max"]
+    left: Form
+    right: Form
+
+    def __str__(self) -> str:
+        return f"{self.kind}({self.left}, {self.right})"
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """`left * right` where neither is a constant."""
+
+    left: Form
+    right: Form
+
+    def __str__(self) -> str:
+        return f"{_grouped(self.left)}*{_grouped(self.right)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Opaque:
+    """A value read from data, of dtype i64."""
+
+    expr: Expr
+
+    def __str__(self) -> str:
+        return str(self.expr)
+
+
+Atom = Symbol | FloorDiv | Extreme | Product | Opaque
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """`terms` are (atom, non-zero coefficient) in canonical order."""
+
+    terms: tuple[tuple[Atom, int], ...]
+    constant: int
+
+    @property
+    def is_constant(self) -> bool:
+        return not self.terms
+
+    @property
+    def symbol(self) -> Symbol | None:
+        """The symbol this form is, if it is just one."""
+        match self.terms:
+            case ((Symbol() as symbol, 1),) if self.constant == 0:
+                return symbol
+        return None
+
+    @property
+    def is_affine(self) -> bool:
+        """Whether the form is quasi-affine."""
+        return all(_is_affine(atom) for atom, _ in self.terms)
+
+    def symbols(self) -> Iterator[Symbol]:
+        """Every symbol in the form, in order, with repetitions; also those inside opaque data."""
+        for atom, _ in self.terms:
+            yield from _symbols(atom)
+
+    def mentions(self, symbol: Symbol) -> bool:
+        return any(symbol == each for each in self.symbols())
+
+    def __add__(self, other: Form | int) -> Form:
+        if isinstance(other, int):
+            return Form(self.terms, self.constant + other)
+        if not other.terms:
+            return Form(self.terms, self.constant + other.constant)
+        sums = dict(self.terms)
+        for atom, coefficient in other.terms:
+            sums[atom] = sums.get(atom, 0) + coefficient
+        return _form(sums, self.constant + other.constant)
+
+    def __neg__(self) -> Form:
+        return self * -1
+
+    def __sub__(self, other: Form | int) -> Form:
+        return self + -other
+
+    def __mul__(self, factor: int) -> Form:
+        if factor == 0:
+            return ZERO
+        return Form(tuple((atom, factor * coefficient) for atom, coefficient in self.terms), self.constant * factor)
+
+    def __str__(self) -> str:
+        parts = []
+        ordered = [term for term in self.terms if term[1] > 0] + [term for term in self.terms if term[1] < 0]
+        for atom, coefficient in ordered:
+            text = str(atom) if abs(coefficient) == 1 else f"{abs(coefficient)}*{_factor(atom)}"
+            parts.append(("+" if coefficient > 0 else "-", text))
+        if self.constant or not parts:
+            parts.append(("+" if self.constant >= 0 else "-", str(abs(self.constant))))
+        first_sign, first = parts[0]
+        head = first if first_sign == "+" else f"-{first}"
+        return " ".join([head, *(f"{sign} {text}" for sign, text in parts[1:])])
+
+
+ZERO = Form((), 0)
+
+
+def constant(value: int) -> Form:
+    return Form((), value)
+
+
+def symbol(atom: Symbol) -> Form:
+    return Form(((atom, 1),), 0)
+
+
+def opaque(expr: Expr) -> Form:
+    return Form(((Opaque(expr), 1),), 0)
+
+
+def product(left: Form, right: Form) -> Form:
+    if left.is_constant:
+        return right * left.constant
+    if right.is_constant:
+        return left * right.constant
+    if str(right) < str(left):
+        left, right = right, left
+    return _form({Product(left, right): 1}, 0)
+
+
+def floor_div(dividend: Form, divisor: Form) -> Form:
+    """`dividend // divisor` rounded down. Multiples of a constant divisor are taken out of the division."""
+    if not divisor.is_constant or divisor.constant == 0:
+        return _form({FloorDiv(dividend, divisor): 1}, 0)
+    by = divisor.constant
+    if by < 0:
+        dividend, by = -dividend, -by
+    outside = {atom: coefficient // by for atom, coefficient in dividend.terms if coefficient % by == 0}
+    inside = {atom: coefficient for atom, coefficient in dividend.terms if coefficient % by}
+    whole = _form(outside, dividend.constant // by)
+    rest = dividend.constant % by
+    if not inside:
+        return whole
+    shared = gcd(by, *inside.values())
+    reduced = _form({atom: coefficient // shared for atom, coefficient in inside.items()}, rest // shared)
+    return whole + _form({FloorDiv(reduced, constant(by // shared)): 1}, 0)
+
+
+def modulo(dividend: Form, divisor: Form) -> Form:
+    """`dividend % divisor` with the sign of the divisor: `dividend - divisor * (dividend // divisor)`."""
+    return dividend - product(divisor, floor_div(dividend, divisor))
+
+
+def extreme(kind: Literal["min", "max"], left: Form, right: Form) -> Form:
+    difference = left - right
+    if difference.is_constant:
+        return left if (difference.constant >= 0) == (kind == "max") else right
+    if str(right) < str(left):
+        left, right = right, left
+    return _form({Extreme(kind, left, right): 1}, 0)
+
+
+def substitute(form: Form, values: Mapping[Symbol, Form], data: Callable[[Expr], Expr] | None = None) -> Form:
+    """The form with symbols replaced; `data` rewrites the expressions of opaque atoms."""
+    result = constant(form.constant)
+    for atom, coefficient in form.terms:
+        result = result + _substitute(atom, values, data) * coefficient
+    return result
+
+
+def evaluate(form: Form, values: Mapping[Symbol, int]) -> int:
+    """The form's value where every symbol has one. Raises KeyError for one that has none, ZeroDivisionError."""
+    result = substitute(form, {key: constant(value) for key, value in values.items()})
+    if not result.is_constant:
+        for atom, _ in result.terms:
+            if isinstance(atom, FloorDiv) and atom.divisor == ZERO:
+                raise ZeroDivisionError(str(form))
+        raise KeyError(str(next(result.symbols(), result)))
+    return result.constant
+
+
+def _substitute(atom: Atom, values: Mapping[Symbol, Form], data: Callable[[Expr], Expr] | None) -> Form:
+    match atom:
+        case Symbol():
+            found = values.get(atom)
+            return symbol(atom) if found is None else found
+        case FloorDiv(dividend, divisor):
+            return floor_div(substitute(dividend, values, data), substitute(divisor, values, data))
+        case Extreme(kind, left, right):
+            return extreme(kind, substitute(left, values, data), substitute(right, values, data))
+        case Product(left, right):
+            return product(substitute(left, values, data), substitute(right, values, data))
+        case Opaque(expr):
+            return opaque(expr if data is None else data(expr))
+
+
+def _form(sums: dict[Atom, int], constant: int) -> Form:
+    terms = [(atom, coefficient) for atom, coefficient in sums.items() if coefficient]
+    if len(terms) > 1:
+        terms.sort(key=lambda term: str(term[0]))
+    return Form(tuple(terms), constant)
+
+
+def _is_affine(atom: Atom) -> bool:
+    match atom:
+        case Symbol():
+            return True
+        case FloorDiv(dividend, divisor):
+            return divisor.is_constant and divisor.constant > 0 and dividend.is_affine
+        case Extreme(_, left, right):
+            return left.is_affine and right.is_affine
+        case Product() | Opaque():
+            return False
+
+
+def _symbols(atom: Atom) -> Iterator[Symbol]:
+    match atom:
+        case Symbol():
+            yield atom
+        case FloorDiv(left, right) | Extreme(_, left, right) | Product(left, right):
+            yield from left.symbols()
+            yield from right.symbols()
+        case Opaque(expr):
+            from tdl.language.tree import symbols_of
+
+            yield from symbols_of(expr)
+
+
+def _factor(atom: Atom) -> str:
+    return f"({atom})" if isinstance(atom, FloorDiv) else str(atom)
+
+
+def _grouped(form: Form) -> str:
+    return str(form) if not form.terms or (len(form.terms) == 1 and form.constant == 0) else f"({form})"

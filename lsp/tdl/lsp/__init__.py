@@ -1,0 +1,1 @@
+"""The language server. It arrives after the schedules."""
