@@ -23,12 +23,16 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from tdl.language.tree import Expr
 
-SymbolKind = Literal["index", "dim", "param"]
+SymbolKind = Literal["index", "dim", "param", "unknown"]
 
 
 @dataclass(frozen=True, slots=True)
 class Symbol:
-    """An index, a dimension or an integer parameter. Names are unique within an op's scope, so content is identity."""
+    """An index, a dimension or an integer parameter; names are unique within an op's scope, so content is identity.
+
+    An `unknown` stands for a range end or a size that is still to be inferred (`ranges.py`); none is left in a checked
+    program.
+    """
 
     name: str
     kind: SymbolKind
