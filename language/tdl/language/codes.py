@@ -4,6 +4,7 @@ from __future__ import annotations
 
 CODES: dict[str, str] = {
     # text
+    "encoding": "the file is not UTF-8",
     "syntax": "the text is not TDL at this place",
     "number": "a number is not written as one, or is out of range",
     # names
