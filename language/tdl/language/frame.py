@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Style = Literal["", "error", "warning", "note", "help", "frame", "place", "message", "secondary", "added"]
+Style = Literal[
+    "", "error", "warning", "note", "help", "frame", "place", "message", "secondary", "added", "removed", "good", "dim"
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,58 @@
+"""`tdlc explain CODE`: the page of a diagnostic code."""
+
+from __future__ import annotations
+
+import difflib
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from tdl.compiler.cli.fault import Fault
+from tdl.compiler.cli.screen import Color, Screen, stdout
+from tdl.language.codes import CODES
+from tdl.language.frame import Fragment, Line
+
+_INSTALLED = Path(__file__).parents[1] / "docs" / "errors"
+_CHECKOUT = Path(__file__).parents[4] / "docs" / "errors"
+
+
+def explain(
+    code: Annotated[
+        str | None, typer.Argument(help="The word in brackets of an error; all are listed without one.")
+    ] = None,
+    color: Annotated[Color, typer.Option(help="When to use colours.")] = Color.auto,
+) -> None:
+    """Say what an error code means, with an example and how to mend it."""
+    screen = stdout(color)
+    if code is None:
+        screen.write(_table())
+        return
+    code = code.strip().removeprefix("error").removeprefix("warning").strip("[]: ").lower()
+    if code not in CODES:
+        close = difflib.get_close_matches(code, CODES, 1)
+        raise Fault(
+            f"there is no error code `{code}`", f"did you mean `{close[0]}`?" if close else "see `tdlc explain`"
+        )
+    _show(page(code), screen)
+
+
+def page(code: str) -> str:
+    """The text of a page, from the installed package or from the checkout."""
+    folder = _INSTALLED if _INSTALLED.is_dir() else _CHECKOUT
+    return (folder / f"{code}.md").read_text(encoding="utf-8")
+
+
+def _show(text: str, screen: Screen) -> None:
+    if not screen.colored:
+        screen.stream.write(text)
+        return
+    from rich.console import Console
+    from rich.markdown import Markdown
+
+    width = min(screen.width or 100, 100)
+    Console(file=screen.stream, force_terminal=True, width=width).print(Markdown(text, code_theme="ansi_dark"))
+
+
+def _table() -> list[Line]:
+    width = max(map(len, CODES))
+    return [(Fragment(code.ljust(width), "place"), Fragment(f"  {meaning}")) for code, meaning in CODES.items()]

@@ -1,0 +1,81 @@
+"""The entry of `tdlc`: hands over to the command, and turns every way it can fail into a message and an exit code.
+
+0: all is well; 1: errors were found in a program or its data; 2: the command line is wrong, or a file is out of reach;
+3: a fault of tdlc itself; 130: interrupted.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+
+def main() -> None:
+    """Run the command line of this process and exit."""
+    if sys.argv[1:] == ["--version"]:
+        from tdl.compiler.version import VERSION
+
+        print(f"tdlc {VERSION}")
+        return
+    sys.exit(_run())
+
+
+def _run() -> int:
+    from tdl.compiler.cli.app import app
+    from tdl.compiler.cli.fault import Fault
+
+    try:
+        code = app(prog_name="tdlc", standalone_mode=False)
+        sys.stdout.flush()
+    except Fault as fault:
+        _say("error", fault.message, fault.hint)
+        return fault.exit_code
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except KeyboardInterrupt:
+        return _interrupted()
+    except OSError as error:
+        _say("error", f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror or error))
+        return 2
+    except Exception as error:
+        return _other(error)
+    return code if isinstance(code, int) else 0
+
+
+def _other(error: Exception) -> int:
+    """Wrong usage that the command-line library found, or a fault of ours."""
+    show, code = getattr(error, "show", None), getattr(error, "exit_code", None)
+    if callable(show) and isinstance(code, int):
+        show()
+        return code
+    if type(error).__name__ == "Abort":
+        return _interrupted()
+    if os.environ.get("TDL_DEBUG"):
+        raise error
+    _say(
+        "internal error",
+        f"{type(error).__name__}: {error}",
+        "this is a fault of tdlc, not of your program; TDL_DEBUG=1 shows where it happened",
+    )
+    return 3
+
+
+def _interrupted() -> int:
+    _say("interrupted")
+    return 130
+
+
+def _say(kind: str, message: str = "", hint: str = "") -> None:
+    from tdl.compiler.cli.screen import Screen
+    from tdl.language.frame import Fragment, Line
+
+    head: Line = (Fragment(kind, "error"), Fragment(f": {message}" if message else "", "message"))
+    lines = [head]
+    if hint:
+        lines.append((Fragment("  = help: ", "help"), Fragment(hint)))
+    Screen.of(sys.stderr).write(lines)
+
+
+if __name__ == "__main__":
+    main()

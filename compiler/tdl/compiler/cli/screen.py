@@ -1,0 +1,116 @@
+"""Where a command writes: a stream, whether it takes colours, and how wide it is.
+
+Colours are on for a terminal unless NO_COLOR is set or TERM is dumb; FORCE_COLOR and `--color` say otherwise. rich is
+imported only where there is something to colour.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import TextIO
+
+from tdl.language.cells import printable
+from tdl.language.diagnostic import Diagnostic
+from tdl.language.frame import ASCII, BOXED, Frame, Line, Style
+from tdl.language.render import Find, render
+from tdl.language.source import Source
+
+
+class Color(str, Enum):
+    """The values of `--color`."""
+
+    auto = "auto"
+    always = "always"
+    never = "never"
+
+
+THEME: dict[Style, str] = {
+    "": "",
+    "error": "bold red",
+    "warning": "bold yellow",
+    "note": "bold cyan",
+    "help": "bold green",
+    "frame": "blue",
+    "place": "cyan",
+    "message": "bold",
+    "secondary": "cyan",
+    "added": "green",
+    "removed": "red",
+    "dim": "dim",
+    "good": "bold green",
+}
+
+
+@dataclass(frozen=True)
+class Screen:
+    """`width` is None where lines should not be broken: in files and pipes."""
+
+    stream: TextIO
+    colored: bool
+    width: int | None
+
+    @classmethod
+    def of(cls, stream: TextIO, color: Color = Color.auto) -> Screen:
+        terminal = stream.isatty()
+        width = shutil.get_terminal_size().columns if terminal else None
+        return cls(stream, _wants_color(terminal, color), width)
+
+    @property
+    def frame(self) -> Frame:
+        """Box characters where a person looks and the encoding has them."""
+        encoding = (self.stream.encoding or "").lower().replace("-", "")
+        return BOXED if self.colored and encoding == "utf8" else ASCII
+
+    def write(self, lines: Iterable[Line]) -> None:
+        """Print styled lines."""
+        text = self._ansi(lines) if self.colored else self._plain(lines)
+        encoding = self.stream.encoding or "utf-8"
+        self.stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
+
+    def diagnostics(self, found: Sequence[Diagnostic], source: Source, find: Find = lambda path: None) -> None:
+        """Draw each diagnostic, with an empty line behind it."""
+        for diagnostic in found:
+            self.write([*render(diagnostic, source, frame=self.frame, width=self.width, find=find), ()])
+
+    def _plain(self, lines: Iterable[Line]) -> str:
+        return "".join("".join(fragment.text for fragment in line).rstrip() + "\n" for line in lines)
+
+    def _ansi(self, lines: Iterable[Line]) -> str:
+        from rich.color import ColorSystem
+        from rich.style import Style as Look
+
+        drawn = []
+        for line in lines:
+            styled = (
+                Look.parse(THEME[part.style]).render(part.text, color_system=ColorSystem.STANDARD) for part in line
+            )
+            drawn.append("".join(styled) + "\n")
+        return "".join(drawn)
+
+
+def _wants_color(terminal: bool, color: Color) -> bool:
+    if color is not Color.auto:
+        return color is Color.always
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR"):
+        return True
+    return terminal and os.environ.get("TERM") != "dumb"
+
+
+def stdout(color: Color = Color.auto) -> Screen:
+    return Screen.of(sys.stdout, color)
+
+
+def stderr(color: Color = Color.auto) -> Screen:
+    return Screen.of(sys.stderr, color)
+
+
+def shown(text: str) -> str:
+    """A text from outside, such as a path, made safe to print."""
+    return printable(text)
