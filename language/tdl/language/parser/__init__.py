@@ -1,0 +1,1 @@
+"""How `tdl.language.parse` reads text: splitting, the automaton, building the tree, recovery."""

@@ -1,0 +1,50 @@
+"""Where the items of a file are: an item keyword followed by a name in column 1 starts one, whatever is open before it.
+
+    ## doc                  chunk 1 starts here,
+    op f(...) -> ... { }
+    # comment               and ends before this comment, which belongs to nothing
+    test t: f(...)          chunk 2
+
+The text before the first item is chunk 0. This is all that stands between an edit and re-parsing the whole file.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from itertools import pairwise
+
+from tdl.grammar.tables import load_tables
+from tdl.language.parser.docs import doc_start
+
+
+@lru_cache(maxsize=1)
+def item_keywords() -> frozenset[str]:
+    """The words that start an item: what the grammar accepts first."""
+    tables = load_tables()
+    return frozenset(word for word, terminal in tables.keywords.items() if terminal in tables.actions[tables.start])
+
+
+@lru_cache(maxsize=1)
+def item_head() -> re.Pattern[str]:
+    """Matches the head of an item in column 1; groups: its keyword and its name."""
+    words = "|".join(sorted(item_keywords()))
+    return re.compile(rf"(?:\A\ufeff?|(?<=[\r\n]))({words})[ \t\f]+([^\W\d]\w*)")
+
+
+def split_items(text: str) -> list[tuple[int, str]]:
+    """The chunks as (offset, text), in order; chunk 0, which may be empty, holds no item."""
+    starts = [doc_start(text, match.start(1)) for match in item_head().finditer(text)]
+    bounds = [0, *starts, len(text)]
+    return [(start, text[start : _content_end(text, start, end)]) for start, end in pairwise(bounds)]
+
+
+def _content_end(text: str, start: int, end: int) -> int:
+    """`end` moved back over blank lines and whole comment lines, and over the white space before them."""
+    while True:
+        while end > start and text[end - 1] in " \t\f\r\n\ufeff":
+            end -= 1
+        line = max(text.rfind("\n", start, end), text.rfind("\r", start, end), start - 1) + 1
+        if not text[line:end].lstrip(" \t\f\ufeff").startswith("#"):
+            return end
+        end = line
