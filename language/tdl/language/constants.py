@@ -1,0 +1,26 @@
+"""Checks of module constants."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from tdl.language import calls, expressions, syntax
+from tdl.language.construct import constant_of
+from tdl.language.diagnostic import Diagnostic
+from tdl.language.report import Report
+from tdl.language.scope import Context, Declaration, Scope
+
+
+@lru_cache(maxsize=1024)
+def check_constant(declaration: Declaration) -> tuple[Diagnostic, ...]:
+    """What is wrong with a `const`: its value is an expression over literals and other constants."""
+    item = declaration.item
+    assert isinstance(item, syntax.Const)
+    context = Context(Report(), declaration.text)
+    scope = Scope(context, declaration.environment, {})
+    typed = expressions.elaborate(item.value, scope)
+    if item.type is not None:
+        typed = calls.declared(typed, calls.dtype_of(item.type, scope), scope)
+    if not context.failed and constant_of(typed.build()) is None and not context.failed:
+        context.error("definition", f"`{item.name.text}` is not a constant", item.value.span)
+    return tuple(context.report.diagnostics)

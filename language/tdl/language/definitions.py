@@ -1,0 +1,391 @@
+"""An op's body: its tensors declared, its definitions typed and built.
+
+Tensors are declared before any right-hand side is looked at, so definitions may refer to each other in any order. The
+dtype of an undeclared tensor is an open type that all its definitions share.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from tdl.language import calls, expressions, forms, reductions, syntax, tree
+from tdl.language.forms import Form, Symbol
+from tdl.language.scope import (
+    Context,
+    Entity,
+    IndexEntity,
+    IndexPackEntity,
+    Scope,
+    SizeEntity,
+    SizePackEntity,
+    TensorEntity,
+    Typed,
+)
+from tdl.language.signature import Signature, declare_tensor, free_names
+from tdl.language.source import Span
+from tdl.language.types import UNKNOWN, Open, describe, unify
+
+
+@dataclass
+class Drafted:
+    """Tensors in order of declaration, and the definitions that could be built."""
+
+    tensors: list[TensorEntity] = field(default_factory=list)
+    definitions: tuple[tree.Definition, ...] = ()
+
+
+BuildDefinition = Callable[[], tree.Definition]
+
+
+def elaborate_body(item: syntax.Op | syntax.Intrinsic, signature: Signature, context: Context) -> Drafted:
+    """Elaborate every statement; tensors of wrong definitions go to `report.broken`."""
+    drafted = Drafted([*signature.inputs, *signature.outputs])
+    scope = _declare(item.body, signature.scope, drafted)
+    outer_failed = context.failed
+    if outer_failed:
+        context.report.broken.update(tensor.name for tensor in drafted.tensors)
+    builders: list[tuple[syntax.Definition, BuildDefinition]] = []
+    number = 0
+    for statement in item.body:
+        if isinstance(statement, syntax.Broken):
+            context.report.broken.update(name.text for name in statement.defines)
+        if not isinstance(statement, syntax.Definition):
+            continue
+        context.failed = False
+        for build in _definition(statement, number, scope):
+            builders.append((statement, build))
+            number += 1
+        if context.failed:
+            _break(statement, context)
+    built: list[tree.Definition] = []
+    for statement, build in builders:
+        if any(target.name.text in context.report.broken for target in statement.targets):
+            continue
+        context.failed = False
+        definition = build()
+        if context.failed:
+            _break(statement, context)
+        else:
+            built.append(definition)
+    drafted.definitions = tuple(built)
+    context.failed = outer_failed or context.report.has_errors
+    return drafted
+
+
+def _break(statement: syntax.Definition, context: Context) -> None:
+    context.report.broken.update(target.name.text for target in statement.targets)
+
+
+# ---- declaring tensors
+
+
+def _declare(body: tuple[syntax.Statement, ...], scope: Scope, drafted: Drafted) -> Scope:
+    for statement in body:
+        if isinstance(statement, syntax.Let):
+            entity = declare_tensor(statement, "intermediate", scope)
+            if statement.name.text in scope.names:
+                scope.error("duplicate-name", f"`{entity.name}` is declared twice in this op", statement.name.span)
+                continue
+            drafted.tensors.append(entity)
+            scope = scope.with_names({entity.name: entity})
+    for statement in body:
+        match statement:
+            case syntax.Definition(targets):
+                for target in targets:
+                    scope = _declare_target(target, statement.doc, scope, drafted)
+            case syntax.Broken(defines):
+                for name in defines:
+                    if name.text not in scope.names:
+                        broken = TensorEntity(name.text, "intermediate", UNKNOWN, None, name.span)
+                        scope = scope.with_names({name.text: broken})
+    return scope
+
+
+def _declare_target(target: syntax.Target, doc: str | None, scope: Scope, drafted: Drafted) -> Scope:
+    name = target.name.text
+    entity = scope.names.get(name)
+    if isinstance(entity, TensorEntity):
+        if entity.role != "input":
+            entity.doc = entity.doc or doc
+        return scope
+    if entity is not None:
+        return scope
+    rank = _rank(target, scope)
+    shape = None
+    if rank is not None:
+        shape = tuple(forms.symbol(Symbol(f"?{name}.{axis}", "unknown")) for axis in range(rank))
+    made = TensorEntity(name, "intermediate", Open("any"), shape, target.name.span, doc)
+    drafted.tensors.append(made)
+    return scope.with_names({name: made})
+
+
+def _rank(target: syntax.Target, scope: Scope) -> int | None:
+    """How many dimensions an undeclared tensor has. A pack of indices has the rank of the op's pack of dimensions."""
+    rank = 0
+    for subscript in target.subscripts:
+        if isinstance(subscript, syntax.Pack):
+            packs = [each for each in scope.names.values() if isinstance(each, SizePackEntity)]
+            if not packs:
+                scope.error("definition", "this op has no pack of dimensions", subscript.span)
+                return None
+            rank += len(packs[0].forms)
+        else:
+            rank += 1
+    return rank
+
+
+# ---- one definition
+
+
+def _definition(statement: syntax.Definition, number: int, scope: Scope) -> Iterator[BuildDefinition]:
+    left = _LeftSide(statement, scope)
+    if not left.good:
+        return
+    inside = scope.with_names(left.names)
+    inside, condition, ends = _clause(statement, left, inside)
+    values = statement.value.items if isinstance(statement.value, syntax.Tuple) else (statement.value,)
+    if len(statement.targets) > 1 and len(values) == len(statement.targets):
+        for offset, (target, value) in enumerate(zip(left.targets, values)):
+            typed = expressions.elaborate(value, inside)
+            _agree(target.entity, typed, inside)
+            yield _builder(statement, number + offset, [target], left, ends, condition, typed.build)
+        return
+    if len(statement.targets) > 1:
+        build = _several(statement, left, inside)
+        if build is not None:
+            yield _builder(statement, number, left.targets, left, ends, condition, build)
+        return
+    typed = expressions.elaborate(statement.value, inside)
+    _agree(left.targets[0].entity, typed, inside)
+    yield _builder(statement, number, left.targets, left, ends, condition, typed.build)
+
+
+def _several(statement: syntax.Definition, left: _LeftSide, scope: Scope) -> Callable[[], tree.Expr] | None:
+    if not isinstance(statement.value, syntax.Reduction):
+        message = f"{len(left.targets)} tensors are defined by one value"
+        note = "give a reduction of several values, or a tuple of as many values"
+        scope.error("definition", message, statement.value.span, note)
+        return None
+    results = reductions.several(statement.value, scope)
+    if results is None:
+        return None
+    if len(results.types) != len(left.targets):
+        message = f"`{statement.value.callee.text}` gives {len(results.types)} values for {len(left.targets)} tensors"
+        scope.error("definition", message, statement.span)
+        return None
+    for target, type in zip(left.targets, results.types):
+        _agree(target.entity, Typed(type, statement.value.span, results.build), scope)
+    return results.build
+
+
+def _agree(entity: TensorEntity, typed: Typed, scope: Scope) -> None:
+    if unify(entity.type, typed.type) is not None:
+        return
+    given, wanted = describe(typed.type), describe(entity.type)
+    note = f"convert it: `{wanted}(...)`"
+    scope.error("dtype", f"`{entity.name}` is {wanted} and its definition gives {given}", typed.span, note)
+
+
+def _builder(
+    statement: syntax.Definition,
+    number: int,
+    targets: list[_Target],
+    left: _LeftSide,
+    ends: dict[Symbol, list[Callable[[], Form]]],
+    condition: Typed | None,
+    value: Callable[[], tree.Expr],
+) -> BuildDefinition:
+    def build() -> tree.Definition:
+        return tree.Definition(
+            number,
+            tuple(tree.Target(target.entity.name, target.coordinates) for target in targets),
+            tuple(tree.Binder(symbol, *(end() for end in ends[symbol])) for symbol in left.symbols),
+            None if condition is None else condition.build(),
+            value(),
+            statement.doc,
+            span=statement.span,
+        )
+
+    return build
+
+
+# ---- left-hand sides
+
+
+@dataclass
+class _Target:
+    entity: TensorEntity
+    coordinates: tuple[Form, ...]
+
+
+class _LeftSide:
+    """The targets of a definition and the indices they introduce."""
+
+    def __init__(self, statement: syntax.Definition, scope: Scope) -> None:
+        self.scope = scope
+        self.names: dict[str, Entity] = {}
+        self.symbols: list[Symbol] = []
+        self.targets: list[_Target] = []
+        listed = {b.name.text for b in statement.clause.binders} if statement.clause else set()
+        self._listed = listed
+        for position, target in enumerate(statement.targets):
+            before = list(self.symbols)
+            made = self._target(target, first=position == 0)
+            if made is None:
+                self.targets.clear()
+                break
+            self.targets.append(made)
+            if position and self.symbols != before:
+                scope.error("definition", "all tensors of one definition take the same indices", target.span)
+                self.targets.clear()
+                break
+        self.good = bool(self.targets)
+
+    def _target(self, target: syntax.Target, *, first: bool) -> _Target | None:
+        entity = self.scope.names.get(target.name.text)
+        if not isinstance(entity, TensorEntity):
+            self.scope.error("not-a-value", f"`{target.name.text}` is not a tensor", target.name.span)
+            return None
+        if entity.role == "input":
+            message = f"`{entity.name}` is an input; inputs are given, not defined"
+            self.scope.error("definition", message, target.name.span)
+            return None
+        if target.dtype is not None:
+            self._dtype(target, entity)
+        if entity.shape is None:
+            self.scope.context.failed = True
+            return None
+        coordinates: list[Form] = []
+        rank, used = len(entity.shape), set[str]()
+        for subscript in target.subscripts:
+            form = self._coordinate(subscript, rank - len(target.subscripts) + 1, used, first)
+            if form is None:
+                return None
+            coordinates.extend(form)
+        if len(coordinates) != rank:
+            from tdl.language.accesses import wrong_rank
+
+            wrong_rank(entity.name, rank, len(coordinates), "defined", target.span, self.scope)
+            return None
+        return _Target(entity, tuple(coordinates))
+
+    def _dtype(self, target: syntax.Target, entity: TensorEntity) -> None:
+        assert target.dtype is not None
+        type = calls.dtype_of(target.dtype, self.scope)
+        if unify(entity.type, type) is None:
+            message = f"`{entity.name}` is {describe(entity.type)}, and {describe(type)} here"
+            self.scope.error("dtype", message, target.dtype.span)
+
+    def _coordinate(
+        self, subscript: syntax.Expr | syntax.Pack, rank: int, used: set[str], first: bool
+    ) -> tuple[Form, ...] | None:
+        if isinstance(subscript, syntax.Pack):
+            return self._pack(subscript, rank, used, first)
+        if isinstance(subscript, syntax.Ref) and self._is_fresh(subscript.text):
+            symbols = self._introduce(subscript.parts[0], [subscript.text], used, first)
+            return None if symbols is None else (forms.symbol(symbols[0]),)
+        return self._affine(subscript)
+
+    def _is_fresh(self, name: str) -> bool:
+        if name in self._listed:
+            return True
+        taken = isinstance(self.scope.names.get(name), SizeEntity) or self.scope.environment.find("value", name)
+        return not taken and "." not in name
+
+    def _pack(self, pack: syntax.Pack, rank: int, used: set[str], first: bool) -> tuple[Form, ...] | None:
+        if rank < 0:
+            self.scope.error("rank", "more subscripts than the tensor has dimensions", pack.span)
+            return None
+        name = pack.name.text
+        symbols = self._introduce(pack.name, [f"{name}.{axis}" for axis in range(rank)], used, first)
+        if symbols is None:
+            return None
+        self.names[name] = IndexPackEntity(tuple(symbols))
+        return tuple(map(forms.symbol, symbols))
+
+    def _introduce(self, name: syntax.Name, names: list[str], used: set[str], first: bool) -> list[Symbol] | None:
+        symbols = [Symbol(each, "index") for each in names]
+        if name.text in self.scope.names:
+            self.scope.error("duplicate-name", f"`{name.text}` already names something in this op", name.span)
+            return None
+        if name.text in used:
+            message = f"`{name.text}` stands twice on the left-hand side"
+            self.scope.error("duplicate-name", message, name.span, "each index is a name of its own; filter with `if`")
+            return None
+        used.add(name.text)
+        if first or name.text not in self.names:
+            self.symbols.extend(symbols)
+            self.names[name.text] = IndexEntity(symbols[0]) if names == [name.text] else IndexPackEntity(tuple(symbols))
+        return symbols
+
+    def _affine(self, subscript: syntax.Expr) -> tuple[Form, ...] | None:
+        for name in free_names(subscript):
+            if not isinstance(self.scope.names.get(name.text), SizeEntity) and not self.scope.environment.find(
+                "value", name.text
+            ):
+                message = f"`{name.text}` stands in an expression on the left-hand side"
+                note = (
+                    "a left-hand subscript is an index alone, or arithmetic on sizes; move the arithmetic to the right"
+                )
+                self.scope.error("definition", message, subscript.span, note)
+                return None
+        typed, build = expressions.integer_form(subscript, self.scope, "a left-hand subscript")
+        if expressions.is_unknown(typed.type) or self.scope.context.failed:
+            return None
+        form = build()
+        if not form.is_affine:
+            self.scope.error("definition", "a left-hand subscript is affine in sizes and parameters", subscript.span)
+            return None
+        return (form,)
+
+
+# ---- for and if
+
+
+def _clause(
+    statement: syntax.Definition, left: _LeftSide, scope: Scope
+) -> tuple[Scope, Typed | None, dict[Symbol, list[Callable[[], Form]]]]:
+    """The range ends of every index (unknown where not given), and the filter."""
+    ends: dict[Symbol, list[Callable[[], Form]]] = {}
+    clause = statement.clause
+    condition = None
+    for binder in clause.binders if clause else ():
+        entity = left.names.get(binder.name.text)
+        if isinstance(entity, IndexPackEntity) and binder.range is None:
+            continue
+        if not isinstance(entity, IndexEntity):
+            message = f"`{binder.name.text}` is not an index of the left-hand side"
+            note = "`for` after a definition gives ranges of its own indices; a reduction has its `for` inside `(...)`"
+            scope.error("definition", message, binder.name.span, note)
+            continue
+        if entity.symbol in ends:
+            scope.error("duplicate-name", f"`{binder.name.text}` is listed twice", binder.name.span)
+        if binder.range is not None:
+            ends[entity.symbol] = _checked_ends(binder, entity.symbol, left.scope)
+    for symbol in left.symbols:
+        if symbol not in ends:
+            lo, hi = reductions.unknown_ends(symbol, scope)
+            ends[symbol] = [lambda lo=lo: lo, lambda hi=hi: hi]  # type: ignore[misc]
+    if clause and clause.filter is not None:
+        condition = expressions.condition(clause.filter, scope, "the filter")
+    return scope, condition, ends
+
+
+def _checked_ends(binder: syntax.Binder, symbol: Symbol, scope: Scope) -> list[Callable[[], Form]]:
+    """Ends of a definition's range: affine in sizes and parameters, so indices are not in scope."""
+    assert binder.range is not None
+    builders = reductions.range_ends(binder, symbol, scope)
+    spans = (binder.range.lo.span, binder.range.hi.span)
+    return [_arithmetic(build, span, scope) for build, span in zip(builders, spans)]
+
+
+def _arithmetic(build: Callable[[], Form], span: Span, scope: Scope) -> Callable[[], Form]:
+    def checked() -> Form:
+        form = build()
+        if any(isinstance(atom, forms.Opaque) for atom, _ in form.terms):
+            note = "data can decide in a filter: `for i in 0..N if ...`"
+            scope.error("definition", "the range of a definition is arithmetic on sizes", span, note)
+        return form
+
+    return checked

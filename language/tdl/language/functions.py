@@ -1,0 +1,140 @@
+"""Checks of scalar functions and reducers, each once, with its dtype parameters symbolic."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from tdl.language import calls, expressions, syntax
+from tdl.language.diagnostic import Diagnostic
+from tdl.language.dtypes import DType
+from tdl.language.parameters import bound, evaluate, kind_of, symbolic
+from tdl.language.report import Report
+from tdl.language.scope import Context, Declaration, Entity, Scope, Typed, ValueEntity
+from tdl.language.source import Span
+from tdl.language.tree import Local
+from tdl.language.types import describe, settle, unify
+
+_checking: list[str] = []
+
+
+def check_function(declaration: Declaration) -> tuple[Diagnostic, ...]:
+    """What is wrong with a function's declaration; empty for a recursive call while it is being checked."""
+    if declaration.key in _checking:
+        return (RECURSION,)
+    _checking.append(declaration.key)
+    try:
+        return _check_function(declaration)
+    finally:
+        _checking.pop()
+
+
+RECURSION = Diagnostic("definition", "a function calls itself", Span(0, 0))
+
+
+@lru_cache(maxsize=1024)
+def _check_function(declaration: Declaration) -> tuple[Diagnostic, ...]:
+    item = declaration.item
+    assert isinstance(item, syntax.Fn)
+    context = Context(Report(), declaration.text)
+    scope = _parameters(item.params, Scope(context, declaration.environment, {}))
+    scope = _arguments(item.args, scope)
+    result = calls.dtype_of(item.result.dtype, scope)
+    if item.result.shape:
+        context.error("definition", "a function gives one scalar", item.result.span)
+    if item.body is not None:
+        body = expressions.elaborate(item.body, scope)
+        _agrees(body, result, "the body", item.body.span, scope)
+        if not context.failed:
+            body.build()
+    return tuple(context.report.diagnostics)
+
+
+@lru_cache(maxsize=1024)
+def check_reducer(declaration: Declaration) -> tuple[Diagnostic, ...]:
+    """What is wrong with a reducer's declaration."""
+    item = declaration.item
+    assert isinstance(item, syntax.Reducer)
+    context = Context(Report(), declaration.text)
+    scope = _parameters(item.params, Scope(context, declaration.environment, {}))
+    results = [calls.dtype_of(result.dtype, scope) for result in item.results]
+    for side, arguments in (("left", item.left), ("right", item.right)):
+        if len(arguments) != len(results):
+            message = f"the {side} side has {len(arguments)} values and the result has {len(results)}"
+            context.error("reducer", message, item.name.span)
+    for name, part in (("identity", item.identity), ("combine", item.combine)):
+        if part is None:
+            context.error("reducer", f"`{item.name.text}` has no `{name}`", item.name.span)
+    if context.failed or item.identity is None or item.combine is None:
+        return tuple(context.report.diagnostics)
+    both = _arguments((*item.left, *item.right), scope)
+    for part, inside in ((item.identity, scope), (item.combine, both)):
+        for value, result in zip(components(part, len(results), inside), results):
+            _agrees(value, result, "this value", value.span, inside)
+            if not context.failed:
+                value.build()
+    return tuple(context.report.diagnostics)
+
+
+def components(expr: syntax.Expr, count: int, scope: Scope) -> list[Typed]:
+    """The values of an expression of several: a tuple, or a conditional between tuples."""
+    if count == 1:
+        return [expressions.elaborate(expr, scope)]
+    match expr:
+        case syntax.Tuple(items) if len(items) == count:
+            return [expressions.elaborate(item, scope) for item in items]
+        case syntax.Conditional(then, condition, other) if other is not None:
+            return [
+                expressions.elaborate(syntax.Conditional(a, condition, b, span=expr.span), scope)
+                for a, b in zip(_items(then, count), _items(other, count))
+            ]
+    scope.error("reducer", f"this must be a tuple of {count} values", expr.span)
+    return []
+
+
+def _items(expr: syntax.Expr, count: int) -> tuple[syntax.Expr, ...]:
+    match expr:
+        case syntax.Tuple(items):
+            return items
+        case syntax.Conditional(then, condition, other) if other is not None:
+            pairs = zip(_items(then, count), _items(other, count))
+            return tuple(syntax.Conditional(a, condition, b, span=expr.span) for a, b in pairs)
+    return (expr,) * count
+
+
+def _parameters(parameters: tuple[syntax.Parameter, ...], scope: Scope) -> Scope:
+    for parameter in parameters:
+        name = parameter.name.text
+        if name in scope.names:
+            scope.error("duplicate-name", f"`{name}` is declared twice", parameter.name.span)
+        kind = kind_of(parameter, scope)
+        if kind is None:
+            continue
+        entity: Entity = symbolic(name, kind)
+        if parameter.default is not None:
+            value = evaluate(parameter.default, name, kind, scope)
+            if value is not None and isinstance(kind, DType):
+                entity = bound(value, kind)
+        scope = scope.with_names({name: entity})
+    return scope
+
+
+def _arguments(arguments: tuple[syntax.Declaration, ...], scope: Scope) -> Scope:
+    names: dict[str, Entity] = {}
+    for argument in arguments:
+        name = argument.name.text
+        if name in names or name in scope.names:
+            scope.error("duplicate-name", f"`{name}` is declared twice", argument.name.span)
+        if argument.type.shape:
+            scope.error("definition", "functions and reducers take scalars", argument.type.span)
+        type = calls.dtype_of(argument.type.dtype, scope)
+        local = Local(name, settle(type), span=argument.name.span)
+        names[name] = ValueEntity(type, lambda local=local: local)  # type: ignore[misc]
+    return scope.with_names(names)
+
+
+def _agrees(value: Typed, result: object, what: str, span: Span, scope: Scope) -> None:
+    from tdl.language.types import AnyType
+
+    type: AnyType = result  # type: ignore[assignment]
+    if unify(type, value.type) is None:
+        scope.error("dtype", f"{what} is {describe(value.type)}, and {describe(type)} is declared", span)
