@@ -82,7 +82,9 @@ class Opaque:
     expr: Expr
 
     def __str__(self) -> str:
-        return str(self.expr)
+        from tdl.language.printing import text_of
+
+        return text_of(self.expr)
 
 
 Atom = Symbol | FloorDiv | Extreme | Product | Opaque
@@ -142,13 +144,11 @@ class Form:
         return Form(tuple((atom, factor * coefficient) for atom, coefficient in self.terms), self.constant * factor)
 
     def __str__(self) -> str:
-        parts = []
-        ordered = [term for term in self.terms if term[1] > 0] + [term for term in self.terms if term[1] < 0]
-        for atom, coefficient in ordered:
-            text = str(atom) if abs(coefficient) == 1 else f"{abs(coefficient)}*{_factor(atom)}"
-            parts.append(("+" if coefficient > 0 else "-", text))
-        if self.constant or not parts:
-            parts.append(("+" if self.constant >= 0 else "-", str(abs(self.constant))))
+        rest, remainders = _without_remainders(self)
+        named = [(_factor(atom, coefficient), coefficient) for atom, coefficient in rest.terms] + remainders
+        parts = [("+" if c > 0 else "-", text) for text, c in sorted(named, key=lambda each: each[1] < 0)]
+        if rest.constant or not parts:
+            parts.append(("+" if rest.constant >= 0 else "-", str(abs(rest.constant))))
         first_sign, first = parts[0]
         head = first if first_sign == "+" else f"-{first}"
         return " ".join([head, *(f"{sign} {text}" for sign, text in parts[1:])])
@@ -277,9 +277,27 @@ def _symbols(atom: Atom) -> Iterator[Symbol]:
             yield from symbols_of(expr)
 
 
-def _factor(atom: Atom) -> str:
-    return f"({atom})" if isinstance(atom, FloorDiv) else str(atom)
+def _without_remainders(form: Form) -> tuple[Form, list[tuple[str, int]]]:
+    """For printing: every `c*x - c*k*(x//k)` taken out of the form and written `x % k`."""
+    found: list[tuple[str, int]] = []
+    for atom, coefficient in form.terms:
+        if isinstance(atom, FloorDiv) and atom.divisor.is_constant and atom.divisor.constant > 1:
+            dividend, by = atom.dividend, atom.divisor.constant
+            times, over = divmod(-coefficient, by)
+            have = dict(form.terms)
+            if not over and all(have.get(part) == times * c for part, c in dividend.terms):
+                text = f"{_grouped(dividend)} % {by}"
+                found.append((text if abs(times) == 1 else f"{abs(times)}*({text})", times))
+                form = form - (dividend - Form(((atom, by),), 0)) * times
+    return form, found
+
+
+def _factor(atom: Atom, coefficient: int) -> str:
+    if abs(coefficient) == 1:
+        return str(atom)
+    return f"{abs(coefficient)}*({atom})" if isinstance(atom, FloorDiv) else f"{abs(coefficient)}*{atom}"
 
 
 def _grouped(form: Form) -> str:
-    return str(form) if not form.terms or (len(form.terms) == 1 and form.constant == 0) else f"({form})"
+    text = str(form)
+    return f"({text})" if " " in text else text

@@ -1,0 +1,288 @@
+"""The one door to isl: is a set of integer points empty, and what is its least point?
+
+A question is a conjunction of formulas; every symbol in it is a variable, and so is every atom that is not quasi-affine
+(data, products), which makes "empty" hold for any value of those. A division `x//k` becomes a variable `q` with
+`0 <= x - k*q < k`, `min` and `max` become cases. Cases are searched one by one, each a matrix of constraints for isl,
+and given up as soon as they are empty. Answers are kept by the content of the matrix, so renamed programs share them.
+
+isl is imported at the first question that `inequalities.py` cannot answer. A question that takes more than its budget
+raises `Undecided`: never a wrong answer.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, TypeVar
+
+from tdl.language import forms
+from tdl.language.conditions import AtLeast, Equal, Every, Formula, Some, forms_of, negation
+from tdl.language.domains import Domain
+from tdl.language.forms import Atom, Extreme, FloorDiv, Form, Symbol
+from tdl.language.inequalities import Facts, is_known, linear
+
+_OPERATIONS = 400_000  # isl's own count; about 0.3 s
+_CASES = 3_000
+_MEMORY = 20_000
+
+
+class Undecided(Exception):
+    """The budget ended before the answer."""
+
+
+def is_empty(formulas: Iterable[Formula]) -> bool:
+    """Whether no integer values satisfy all formulas."""
+    return next(_System(()).cases(formulas), None) is None
+
+
+def least_point(formulas: Iterable[Formula], order: Sequence[Symbol]) -> dict[Symbol, int] | None:
+    """The lexicographically least values (in the given order) that satisfy all formulas; None where there are none.
+
+    Where there is no least, because something may be negative without end, it is looked for from 0 up; then anywhere.
+    """
+    system = _System(order)
+    points = [system.point(rows) for rows in system.cases(formulas)]
+    return dict(zip(order, min(points))) if points else None
+
+
+def holds(goal: Form, facts: Facts, domain: Domain) -> bool:
+    """Whether `goal >= 0` for all sizes that the facts admit, wherever the domain's conditions hold."""
+    if is_known(goal, facts, domain.binders):
+        return True
+    conditions = linear(domain.conditions)
+    if any(is_known(goal - condition, facts, domain.binders) for condition in conditions):
+        return True
+    denied = negation(AtLeast(goal))
+    everything = (*facts.formulas, *domain.formulas())
+    relevant = connected(everything, goal.symbols())
+    if is_empty((*relevant, denied)):
+        return True
+    return len(relevant) < len(everything) and is_empty((*everything, denied))
+
+
+def connected(formulas: Iterable[Formula], symbols: Iterable[Symbol]) -> list[Formula]:
+    """The formulas that speak of the symbols, directly or through other formulas."""
+    reached = set(symbols)
+    waiting = [(formula, {symbol for form in forms_of(formula) for symbol in form.symbols()}) for formula in formulas]
+    found: list[Formula] = []
+    grown = True
+    while grown:
+        grown, rest = False, []
+        for formula, mentioned in waiting:
+            if reached.isdisjoint(mentioned):
+                rest.append((formula, mentioned))
+            else:
+                found.append(formula)
+                grown = grown or not mentioned <= reached
+                reached |= mentioned
+        waiting = rest
+    return found
+
+
+class _Row(NamedTuple):
+    """`sum of coefficient * column + constant` is `>= 0`, or `== 0`."""
+
+    is_equality: bool
+    terms: tuple[tuple[int, int], ...]
+    constant: int
+
+
+class _Case(NamedTuple):
+    """Rows that all hold, and choices of which one case each must hold."""
+
+    rows: tuple[_Row, ...]
+    choices: tuple[tuple[_Case, ...], ...]
+
+
+@dataclass
+class _System:
+    """Formulas as rows over numbered columns: those of `order`, then what else appears."""
+
+    order: Sequence[Symbol]
+    columns: dict[Atom, int] = field(init=False)
+    divisions: list[_Row] = field(default_factory=list)
+    spent: int = 0
+
+    def __post_init__(self) -> None:
+        self.columns = {symbol: column for column, symbol in enumerate(self.order)}
+
+    def cases(self, formulas: Iterable[Formula]) -> Iterator[tuple[_Row, ...]]:
+        """The conjunctions that have points and together are the formulas."""
+        rows, choices = self._all(formulas)
+        _reset_budget()
+        yield from self._search((*rows, *self.divisions), choices)
+
+    def point(self, rows: tuple[_Row, ...]) -> tuple[int, ...]:
+        """The least values of the columns in one case."""
+        free = [column for atom, column in self.columns.items() if not isinstance(atom, FloorDiv)]
+        sizes = [column for atom, column in self.columns.items() if column in free and not _is_index(atom)]
+        for natural in ((), sizes, free):
+            bounded = (*rows, *(_Row(False, ((column, 1),), 0) for column in natural))
+            if not _is_empty(bounded, len(self.columns)):
+                least = _least(bounded, len(self.columns))
+                if least is not None:
+                    return least
+        return _any(rows, len(self.columns))
+
+    def _search(self, rows: tuple[_Row, ...], choices: tuple[tuple[_Case, ...], ...]) -> Iterator[tuple[_Row, ...]]:
+        self.spent += 1
+        if self.spent > _CASES:
+            raise Undecided
+        if _is_empty(rows, len(self.columns)):
+            return
+        if not choices:
+            yield rows
+            return
+        for case in choices[0]:
+            yield from self._search((*rows, *case.rows), (*case.choices, *choices[1:]))
+
+    def _all(self, formulas: Iterable[Formula]) -> _Case:
+        rows: list[_Row] = []
+        choices: list[tuple[_Case, ...]] = []
+        for formula in formulas:
+            case = self._case(formula)
+            rows += case.rows
+            choices += case.choices
+        return _Case(tuple(rows), tuple(choices))
+
+    def _case(self, formula: Formula) -> _Case:
+        match formula:
+            case Every(parts):
+                return self._all(parts)
+            case Some(parts):
+                return _Case((), (tuple(self._case(part) for part in parts),))
+            case AtLeast(form) | Equal(form):
+                extreme = _extreme_in(form)
+                if extreme is None:
+                    return _Case((self._row(form, isinstance(formula, Equal)),), ())
+                return self._case(_cases_of(formula, extreme))
+
+    def _row(self, form: Form, is_equality: bool) -> _Row:
+        return _Row(is_equality, tuple((self._column(atom), c) for atom, c in form.terms), form.constant)
+
+    def _column(self, atom: Atom) -> int:
+        column = self.columns.get(atom)
+        if column is None:
+            column = self.columns[atom] = len(self.columns)
+            if isinstance(atom, FloorDiv) and atom.divisor.is_constant and atom.divisor.constant > 0:
+                by = atom.divisor.constant
+                remainder = atom.dividend - Form(((atom, by),), 0)
+                self.divisions += [self._row(remainder, False), self._row(-remainder + (by - 1), False)]
+        return column
+
+
+def _is_index(atom: Atom) -> bool:
+    return isinstance(atom, Symbol) and atom.kind == "index"
+
+
+def _extreme_in(form: Form) -> Extreme | None:
+    for atom, _ in form.terms:
+        match atom:
+            case Extreme():
+                return atom
+            case FloorDiv(dividend, divisor) if divisor.is_constant:
+                inner = _extreme_in(dividend)
+                if inner is not None:
+                    return inner
+    return None
+
+
+def _cases_of(formula: AtLeast | Equal, extreme: Extreme) -> Formula:
+    """The formula where the left is the extreme one, or where the right is."""
+    kind = type(formula)
+    left, right = (kind(_replaced(formula.form, extreme, each)) for each in (extreme.left, extreme.right))
+    ahead = extreme.left - extreme.right if extreme.kind == "max" else extreme.right - extreme.left
+    return Some((Every((AtLeast(ahead), left)), Every((AtLeast(-ahead - 1), right))))
+
+
+def _replaced(form: Form, extreme: Extreme, value: Form) -> Form:
+    result = forms.constant(form.constant)
+    for atom, coefficient in form.terms:
+        match atom:
+            case FloorDiv(dividend, divisor) if divisor.is_constant:
+                result = result + forms.floor_div(_replaced(dividend, extreme, value), divisor) * coefficient
+            case _:
+                result = result + (value if atom == extreme else Form(((atom, 1),), 0)) * coefficient
+    return result
+
+
+# ---- isl
+
+_Answer = TypeVar("_Answer")
+_local = threading.local()
+_verdicts: dict[tuple[tuple[_Row, ...], int], bool] = {}
+
+
+def _is_empty(rows: tuple[_Row, ...], width: int) -> bool:
+    key = (rows, width)
+    verdict = _verdicts.get(key)
+    if verdict is None:
+        if len(_verdicts) >= _MEMORY:
+            _verdicts.clear()
+        verdict = _verdicts[key] = _asked(lambda: bool(_basic_set(rows, width).is_empty()))
+    return verdict
+
+
+def _least(rows: tuple[_Row, ...], width: int) -> tuple[int, ...] | None:
+    """The least point; None if there is no least."""
+    import islpy
+
+    def ask() -> tuple[int, ...] | None:
+        try:
+            return _coordinates(_basic_set(rows, width).lexmin().sample_point(), width)
+        except islpy.Error as error:
+            if "unbounded" in str(error):
+                return None
+            raise
+
+    return _asked(ask)
+
+
+def _any(rows: tuple[_Row, ...], width: int) -> tuple[int, ...]:
+    return _asked(lambda: _coordinates(_basic_set(rows, width).sample_point(), width))
+
+
+def _coordinates(point: Any, width: int) -> tuple[int, ...]:
+    import islpy
+
+    return tuple(point.get_coordinate_val(islpy.dim_type.set, k).to_python() for k in range(width))
+
+
+def _basic_set(rows: tuple[_Row, ...], width: int) -> Any:
+    import islpy
+
+    space = islpy.Space.set_alloc(_context(), 0, width)
+    local = islpy.LocalSpace.from_space(space)
+    points = islpy.BasicSet.universe(space)
+    for row in rows:
+        make = islpy.Constraint.alloc_equality if row.is_equality else islpy.Constraint.alloc_inequality
+        constraint = make(local)
+        for column, coefficient in row.terms:
+            constraint = constraint.set_coefficient_val(islpy.dim_type.set, column, coefficient)
+        points = points.add_constraint(constraint.set_constant_val(row.constant))
+    return points
+
+
+def _asked(ask: Callable[[], _Answer]) -> _Answer:
+    import islpy
+
+    try:
+        return ask()
+    except islpy.Error as error:
+        raise Undecided from error
+
+
+def _context() -> Any:
+    """This thread's isl: a context belongs to one thread."""
+    import islpy
+
+    if not hasattr(_local, "context"):
+        _local.context = islpy.Context()
+        _local.context.set_max_operations(_OPERATIONS)
+    return _local.context
+
+
+def _reset_budget() -> None:
+    if hasattr(_local, "context"):
+        _local.context.reset_operations()

@@ -1,0 +1,59 @@
+"""Counterexamples: the least sizes and indices at which something is wrong, and how they are shown.
+
+H = 1, W = 3, i = 0, j = 2: X[0, 3]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from tdl.language import forms
+from tdl.language.conditions import Formula, forms_of, formula_of
+from tdl.language.forms import Form, Symbol
+from tdl.language.inequalities import Facts, facts_of
+from tdl.language.sets import Undecided, connected, least_point
+from tdl.language.tree import Program
+
+Point = Mapping[Symbol, int]
+
+
+def size_symbols(program: Program) -> list[Symbol]:
+    """Dimensions, then integer parameters without a value."""
+    parameters = (Symbol(name, "param") for name, value in program.parameters.items() if value is None)
+    return [*program.dims, *parameters]
+
+
+def size_facts(program: Program) -> Facts:
+    return facts_of(formula_of(fact) for fact in program.facts)
+
+
+def find_witness(
+    known: Sequence[Formula], wrong: Formula, order: Iterable[Symbol], shown: Iterable[Form] = ()
+) -> Point | None:
+    """The lexicographically least values in `order` for which all formulas hold.
+
+    Only of the symbols that have to do with `wrong` and `shown`. None where there are none, or none was found in time.
+    """
+    mentioned = {symbol for formula in (*known, wrong) for form in forms_of(formula) for symbol in form.symbols()}
+    ordered = [symbol for symbol in dict.fromkeys(order) if symbol in mentioned]
+    try:
+        point = least_point((*known, wrong), ordered)
+    except Undecided:
+        return None
+    if point is None:
+        return None
+    symbols = {symbol for form in (*shown, *forms_of(wrong)) for symbol in form.symbols()}
+    for formula in connected(known, symbols):
+        symbols.update(symbol for form in forms_of(formula) for symbol in form.symbols())
+    return {symbol: point[symbol] for symbol in ordered if symbol in symbols}
+
+
+def show_point(point: Point) -> str:
+    return ", ".join(f"{symbol.name} = {value}" for symbol, value in point.items())
+
+
+def show_element(tensor: str, subscripts: Iterable[Form], point: Point) -> str:
+    """`X[0, 3]`: subscripts with the point's values put in, as far as it has them."""
+    values = {symbol: forms.constant(value) for symbol, value in point.items()}
+    inside = ", ".join(str(forms.substitute(subscript, values)) for subscript in subscripts)
+    return f"{tensor}[{inside}]" if inside else tensor
