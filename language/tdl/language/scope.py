@@ -120,7 +120,7 @@ class ValueEntity:
 
 @dataclass
 class TensorEntity:
-    """A tensor of an op. `shape` holds unknowns where it is to be inferred; it is None where not even the rank is known."""
+    """A tensor of an op. `shape` holds unknowns to be inferred; it is None where not even the rank is known."""
 
     name: str
     role: Literal["input", "output", "intermediate"]
