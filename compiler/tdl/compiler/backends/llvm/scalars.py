@@ -1,0 +1,120 @@
+"""How elements live in memory and in registers, and how numbers are written.
+
+    dtype      memory   register
+    f64 f32    double   double, float
+    f16 bf16   i16      float, always exactly a value of the dtype
+    i8..u64    iN       iN
+    bool       i8       i1
+
+Half floats are computed in f32 and rounded after each operation; for `+ - * / sqrt` that rounds as if once, since f32
+has more than twice the digits.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import assert_never
+
+from tdl.compiler.backends.llvm.block import Block
+from tdl.language.diagnostic import InternalError
+from tdl.language.dtypes import DType, Type
+
+
+def concrete(dtype: Type) -> DType:
+    """The dtype, which a program that runs always has."""
+    if not isinstance(dtype, DType):
+        raise InternalError(f"dtype {dtype} is not known when code is made")
+    return dtype
+
+
+def register_type(dtype: Type) -> str:
+    dtype = concrete(dtype)
+    if dtype.is_float:
+        return "double" if dtype.bits == 64 else "float"
+    return "i1" if dtype.kind == "bool" else f"i{dtype.bits}"
+
+
+def memory_type(dtype: Type) -> str:
+    dtype = concrete(dtype)
+    return register_type(dtype) if dtype.is_float and not dtype.is_half else f"i{dtype.bits}"
+
+
+def suffix(dtype: Type) -> str:
+    """How an intrinsic names the register type: `f32`, `i8`."""
+    return {"float": "f32", "double": "f64"}.get(register_type(dtype), register_type(dtype))
+
+
+def number(value: int | float | bool, dtype: Type) -> str:
+    """A constant of the dtype, rounded once to it."""
+    dtype = concrete(dtype)
+    match dtype.kind:
+        case "bool":
+            return "true" if value else "false"
+        case "signed" | "unsigned":
+            return str(int(value))
+        case "float":
+            return _float_text(rounded(float(value), dtype))
+    assert_never(dtype.kind)
+
+
+def rounded(value: float, dtype: DType) -> float:
+    """The nearest value of a float dtype, ties to even, as a Python float."""
+    match dtype.name:
+        case "f64":
+            return value
+        case "bf16":
+            return _nearest(value, 8, -126, 127)
+        case "f16":
+            return _nearest(value, 11, -14, 15)
+        case _:
+            return _nearest(value, 24, -126, 127)
+
+
+def _nearest(value: float, digits: int, least: int, greatest: int) -> float:
+    """`value` rounded to `digits` binary digits with exponents from `least` (gradual underflow) to `greatest`."""
+    if value != value or value in (0.0, float("inf"), float("-inf")):
+        return value
+    from math import copysign, frexp, ldexp
+
+    exponent = max(frexp(value)[1] - 1, least)
+    step = exponent - digits + 1
+    scaled = ldexp(value, -step)
+    result = ldexp(float(round(scaled)), step)
+    if abs(result) >= 2.0 ** (greatest + 1):
+        return copysign(float("inf"), value)
+    return copysign(result, value)
+
+
+def _float_text(value: float) -> str:
+    if value != value:
+        return "0x7FF8000000000000"
+    return f"0x{struct.unpack('>Q', struct.pack('>d', value))[0]:016X}"
+
+
+def load(block: Block, pointer: str, dtype: Type) -> str:
+    """The element at a pointer, as a register value."""
+    dtype = concrete(dtype)
+    kind = memory_type(dtype)
+    raw = block.value(f"load {kind}, ptr {pointer}, align {dtype.bytes}")
+    match dtype.name:
+        case "bool":
+            return block.value(f"icmp ne i8 {raw}, 0")
+        case "f16" | "bf16":
+            return block.value(f"call float @tdl.extend.{dtype.name}(i16 {raw})")
+    return raw
+
+
+def store(block: Block, pointer: str, value: str, dtype: Type) -> None:
+    dtype = concrete(dtype)
+    match dtype.name:
+        case "bool":
+            value = block.value(f"zext i1 {value} to i8")
+        case "f16" | "bf16":
+            value = block.value(f"call i16 @tdl.pack.{dtype.name}(float {value})")
+    block.do(f"store {memory_type(dtype)} {value}, ptr {pointer}, align {dtype.bytes}")
+
+
+def round_half(block: Block, value: str, dtype: Type) -> str:
+    """An f32 value rounded to the dtype, if that is a half float; else the value itself."""
+    dtype = concrete(dtype)
+    return block.value(f"call float @tdl.round.{dtype.name}(float {value})") if dtype.is_half else value
