@@ -9,6 +9,9 @@ from __future__ import annotations
 import os
 import sys
 
+INTERRUPTED = 130
+"""What a shell gives for a process that Ctrl-C ended."""
+
 
 def main() -> None:
     """Run the command line of this process and exit."""
@@ -40,6 +43,8 @@ def _run() -> int:
         return 2
     except Exception as error:
         return _other(error)
+    if code == INTERRUPTED:
+        return _interrupted()
     return code if isinstance(code, int) else 0
 
 
@@ -63,7 +68,7 @@ def _other(error: Exception) -> int:
 
 def _interrupted() -> int:
     _say("interrupted")
-    return 130
+    return INTERRUPTED
 
 
 def _say(kind: str, message: str = "", hint: str = "") -> None:

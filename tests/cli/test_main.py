@@ -1,0 +1,118 @@
+"""What every command shares: the version, usage errors, and the ways in which a run can end."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tdl.compiler.cli import app as commands
+from tdl.compiler.cli.fault import Fault
+from tdl.compiler.version import VERSION
+
+COMMAND = [sys.executable, "-c", "from tdl.compiler.cli.main import main; main()"]
+ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+
+
+def test_version(tdlc):
+    assert tdlc("--version").out == f"tdlc {VERSION}\n"
+    assert tdlc("--version", "check").out == f"tdlc {VERSION}\n"
+
+
+def test_version_imports_next_to_nothing():
+    code = (
+        "import sys; sys.argv[1:] = ['--version']; from tdl.compiler.cli.main import main; main(); print(*sys.modules)"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=ENVIRONMENT, check=True)
+    assert not {"typer", "rich", "numpy", "lark", "islpy", "llvmlite"} & set(run.stdout.split())
+
+
+def test_help_lists_the_commands(tdlc):
+    outcome = tdlc("--help")
+    assert outcome.code == 0
+    for command in ("check", "fmt", "test", "run", "show", "explain"):
+        assert f" {command} " in outcome.out
+
+
+def test_no_arguments_is_help(tdlc):
+    outcome = tdlc()
+    assert "Commands" in outcome.out + outcome.err
+
+
+@pytest.mark.parametrize(
+    "arguments", [("chek",), ("check",), ("check", "--nope", "x"), ("--nope",), ("explain", "a", "b")]
+)
+def test_wrong_usage(tdlc, arguments):
+    outcome = tdlc(*arguments)
+    assert outcome.code == 2
+    assert "Error" in outcome.err
+    assert outcome.out == ""
+
+
+def test_misspelt_command_is_offered(tdlc):
+    assert "check" in tdlc("chek").err
+
+
+@pytest.mark.parametrize("debug", ["", "1"])
+def test_a_fault_of_ours_is_called_one(tdlc, monkeypatch, debug):
+    def broken(code):
+        raise KeyError("kaputt")
+
+    monkeypatch.setattr("tdl.compiler.cli.explain.page", broken)
+    if debug:
+        monkeypatch.setenv("TDL_DEBUG", debug)
+        with pytest.raises(KeyError):
+            tdlc("explain", "dtype")
+        return
+    outcome = tdlc("explain", "dtype")
+    assert outcome.code == 3
+    assert outcome.err.startswith("internal error: KeyError: 'kaputt'\n  = help: this is a fault of tdlc")
+
+
+@pytest.mark.parametrize(
+    ("raised", "code", "said"),
+    [
+        (KeyboardInterrupt(), 130, "interrupted\n"),
+        (OSError(28, "No space left on device"), 2, "error: No space left on device\n"),
+        (OSError(13, "Permission denied", "a.npy"), 2, "error: a.npy: Permission denied\n"),
+        (Fault("no", "yes", 1), 1, "error: no\n  = help: yes\n"),
+    ],
+)
+def test_ways_to_end(tdlc, monkeypatch, raised, code, said):
+    def ends(code):
+        raise raised
+
+    monkeypatch.setattr("tdl.compiler.cli.explain.page", ends)
+    outcome = tdlc("explain", "dtype")
+    assert (outcome.code, outcome.err) == (code, said)
+
+
+def test_a_reader_that_goes_away_is_no_error():
+    run = subprocess.Popen([*COMMAND, "explain"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENVIRONMENT)
+    assert run.stdout is not None
+    run.stdout.close()
+    _, err = run.communicate()
+    assert err == b""
+    assert run.returncode == 1
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_ctrl_c(tmp_path):
+    fifo = tmp_path / "slow.tdl"
+    os.mkfifo(fifo)
+    run = subprocess.Popen(
+        [*COMMAND, "check", str(fifo)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENVIRONMENT
+    )
+    with fifo.open("w"):  # opens when the command does
+        run.send_signal(signal.SIGINT)
+        out, err = run.communicate()
+    assert (run.returncode, out, err) == (130, b"", b"interrupted\n")
+
+
+def test_every_command_is_in_a_file_of_its_name():
+    for command in commands.app.registered_commands:
+        assert command.callback is not None
+        assert Path(command.callback.__code__.co_filename).stem == command.callback.__name__
