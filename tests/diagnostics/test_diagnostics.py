@@ -1,7 +1,7 @@
 """Runs the programs in the Markdown files of this folder, and those of the pages in `docs/errors`.
 
 A `tdl` block is a program. `# error: [code] words` at the end of a line says that the line gives this error, with these
-words in its message or notes; nothing else may be reported. The `text` block behind it is the error as the user sees it.
+words in its message or notes; nothing else may be reported. The `text` block behind is the error as the user sees it.
 A block `tdl NAME.tdl` is a file that the other programs of the page may import, and has no errors of its own.
 """
 
@@ -57,8 +57,8 @@ def cases_of(page: Path) -> Iterator[Case]:
         yield case
 
 
-def files_of(page: Path) -> dict[str, str]:
-    return {name: body for _, name, body in FENCE.findall(page.read_text(encoding="utf-8")) if name}
+def files_of(page: Path) -> dict[str, Source]:
+    return {name: Source(name, body) for _, name, body in FENCE.findall(page.read_text(encoding="utf-8")) if name}
 
 
 PAGES = [*sorted(HERE.glob("*.md")), *sorted(DOCS.glob("*.md"))]
