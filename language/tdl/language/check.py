@@ -43,9 +43,14 @@ class Checked:
         return not any(diagnostic.severity == "error" for diagnostic in self.diagnostics)
 
 
-@lru_cache(maxsize=4096)
 def check_op(declaration: Declaration, instance: Instance = Instance()) -> Checked:  # noqa: B008 (immutable)
     """Check an op with what the instance binds. Memoised on the declaration's content."""
+    return _check(declaration, instance)
+
+
+@lru_cache(maxsize=4096)
+def _check(declaration: Declaration, instance: Instance) -> Checked:
+    """The instance is never left out here: to the memo, a call that omits it would be another call."""
     context = Context(Report(), declaration.text)
     signature = elaborate_signature(declaration, instance, context)
     if not context.failed:
