@@ -143,6 +143,17 @@ class Automaton:
             self.open = opened
             self.shift(kind, value, start, end)
 
+    def run_again(self, kept: int, start: int, end: int) -> Stop:
+        """Read the statement from `start` again, behind the first `kept` symbols, as if the text ended at `end`."""
+        self.rewind(kept, start)
+        text, said = self.text, len(self.builder.diagnostics)
+        self.text = text[:end]
+        stop = self.run()
+        self.text = text
+        del self.builder.diagnostics[said:]  # they were said the first time
+        assert stop is not None, "no item ends inside a statement"
+        return stop
+
     def unmatched(self, position: int) -> tuple[str, int, int]:
         """What is there where no token is: the end of the text, or a character that belongs nowhere."""
         skipped = self.machine.skip(self.text, position)
@@ -209,8 +220,20 @@ class Automaton:
         self.ends.append(end)
         self.depths.append(depth)
 
+    def replace(self, kept: int, nonterminal: str, value: Any, span: Span) -> None:
+        """Put a symbol behind the first `kept` ones, in place of all others, and read on after its span."""
+        self.rewind(kept, span.end)
+        self.push(self.machine.gotos[self.states[-1]][nonterminal], value, span.start, span.end, 0)
+
+    def rewind(self, kept: int, position: int) -> None:
+        """Keep the first `kept` symbols, and read on at `position` with nothing open."""
+        if kept < len(self.values):
+            self.drop(len(self.values) - kept)
+        self.position = self.last_end = position
+        self.last_kind, self.open, self.is_deep = "", 0, False
+
     def drop(self, count: int) -> None:
-        """Take the last `count` symbols off the stacks."""
+        """Take the last `count` symbols, one or more, off the stacks."""
         del self.states[-count:], self.values[-count:], self.starts[-count:], self.ends[-count:], self.depths[-count:]
 
 

@@ -6,13 +6,16 @@ import re
 from collections.abc import Iterator
 
 from tdl.language.parser.automaton import BRACKETS, CONTINUING, END, NEWLINE, Automaton, Stop
+from tdl.language.parser.lines import content_end, indentation, line_start
 from tdl.language.source import Span
 from tdl.language.syntax import Name
 
 _NAME = r"[^\W\d]\w*"
-_LEFT_SIDE = re.compile(rf"[ \t\f]*(?:let\b[ \t]*)?((?:\([^=\n]*?\)|{_NAME}[^=<>!\n]*?)(?=[<>!=]?=)|{_NAME})")
+_LEFT_SIDE = re.compile(rf"[ \t\f]*(?:let\b[ \t]*)?\(?[ \t]*({_NAME}(?:[ \t]*,[ \t]*{_NAME})*)[ \t]*\)?[ \t]*(=(?!=))?")
 _SUBSCRIPTS = re.compile(r"\[[^\]]*\]?|:[ \t]*\w+")
+_FIRST_WORDS = re.compile(rf"[ \t\f]*({_NAME})[ \t]+{_NAME}")
 _RESULTS = re.compile(rf"->[ \t]*({_NAME}(?:[ \t]*,[ \t]*{_NAME})*)|\bas[ \t]+({_NAME})|\b(?:let|knob)[ \t]+({_NAME})")
+_LINE_END = re.compile(r"(?:\r\n?|\n)(?=[^\r\n])")
 _LINE = re.compile(r"[^\r\n]+")
 
 
@@ -22,7 +25,7 @@ def broken_end(automaton: Automaton, stop: Stop, start: int) -> int:
     A line end inside brackets ends it too if the next line is indented no deeper: then a bracket was forgotten.
     """
     text = automaton.text
-    indent = _indent(text, start)
+    indent = indentation(text, start)
     opened, braces = automaton.open, 0
     previous = ""
     # A statement that broke at its very first token must not end before it, or reading would not move.
@@ -32,7 +35,7 @@ def broken_end(automaton: Automaton, stop: Stop, start: int) -> int:
             return begin
         if kind == NEWLINE:
             is_end = opened <= 0 and previous not in CONTINUING
-            if braces == 0 and (is_end or _indent(text, end) <= indent):
+            if braces == 0 and (is_end or indentation(text, end) <= indent):
                 return begin
             continue
         if kind == "RBRACE":
@@ -60,11 +63,35 @@ def _tokens(automaton: Automaton, position: int) -> Iterator[tuple[str, int, int
         position = end
 
 
-def _indent(text: str, offset: int) -> int:
-    """How far the line of `offset` is indented."""
-    start = max(text.rfind("\n", 0, offset), text.rfind("\r", 0, offset)) + 1
-    line = text[start : start + 200]
-    return len(line) - len(line.lstrip(" \t\f"))
+def swallowing_end(automaton: Automaton, start: int, stop: Stop, state: int) -> int | None:
+    """Where the broken statement from `start` should have ended, if it went on into what looks like the next one.
+
+    A[i] = X[i] +        ends here, though the line goes on by the rules
+    B[i] = X[i]          the `=` does not fit; `state` is that before `A`
+    """
+    text, machine = automaton.text, automaton.machine
+    indent = indentation(text, start)
+    if text[line_start(text, start) : start].strip():
+        return None
+    for line_end in _LINE_END.finditer(text, start, stop.span.end):
+        line = text[line_end.end() : stop.span.end]
+        if indentation(text, line_end.end()) > indent:
+            continue
+        words = _FIRST_WORDS.match(line)
+        starts_with_keyword = words is not None and machine.keywords.get(words[1]) in machine.actions[state]
+        if starts_with_keyword or _is_assignment(line):
+            return content_end(text, start, line_end.start())
+    return None
+
+
+def _is_assignment(line: str) -> bool:
+    match = _LEFT_SIDE.match(_without_subscripts(line))
+    return match is not None and match[2] is not None
+
+
+def _without_subscripts(line: str) -> str:
+    """The line with blanks for what stands in brackets, and for dtypes."""
+    return _SUBSCRIPTS.sub(lambda part: " " * len(part.group()), line)
 
 
 def defined_names(text: str, span: Span, *, is_schedule: bool) -> tuple[Name, ...]:
@@ -80,11 +107,10 @@ def defined_names(text: str, span: Span, *, is_schedule: bool) -> tuple[Name, ..
 
 def _left_side_names(line: str, *, is_first: bool) -> Iterator[tuple[int, str]]:
     """`Y` of `Y[i] = ...`, `V` and `I` of `(V[i], I[i]) = ...`; of the first line also `Y` of `Y[i] ...`."""
-    match = _LEFT_SIDE.match(line)
-    if match is None or not (is_first or "=" in line):
+    match = _LEFT_SIDE.match(_without_subscripts(line))
+    if match is None or not (is_first or match[2]):
         return
-    bare = _SUBSCRIPTS.sub(lambda part: " " * len(part.group()), match[1])
-    for name in re.finditer(_NAME, bare):
+    for name in re.finditer(_NAME, match[1]):
         yield match.start(1) + name.start(), name.group()
 
 

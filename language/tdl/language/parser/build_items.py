@@ -51,14 +51,14 @@ class ItemBuilder(Builder):
         )
 
     def _reducer_parts(self, name: s.Name, body: tuple[Any, ...]) -> dict[str, s.Expr]:
-        """`identity` and `combine`, each once; what a broken line was meant to be is not asked for."""
+        """`identity` and `combine`, each once; what broken text was meant to be is not asked for."""
         parts: dict[str, s.Expr] = {}
-        given = [part for part in body if not isinstance(part, s.Broken)]
-        for keyword, value, span in given:
+        is_whole = not self.diagnostics
+        for keyword, value, span in (part for part in body if not isinstance(part, s.Broken)):
             if keyword in parts:
                 self.diagnostics.append(Diagnostic("reducer", f"`{keyword}` is given twice", span))
             parts.setdefault(keyword, value)
-        if len(given) == len(body):
+        if is_whole:
             for keyword in ("identity", "combine"):
                 if keyword not in parts:
                     message = f"the reducer `{name.text}` has no `{keyword}`"

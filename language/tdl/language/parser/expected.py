@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 
 from tdl.language.diagnostic import Diagnostic, Fix
-from tdl.language.parser.automaton import END, JUNK, MAX_NESTING, NEWLINE, Automaton, Stop
+from tdl.language.parser.automaton import END, JUNK, MAX_NESTING, NEWLINE, START, Automaton, Stop
 from tdl.language.source import Span
 
 _WORDS = {
@@ -53,6 +53,7 @@ def complaint(automaton: Automaton, stop: Stop) -> Diagnostic:
     """What to say about the token at which reading stopped."""
     text = automaton.text
     is_later = stop.kind in (NEWLINE, END) or bool(re.search(r"[\r\n]", text[automaton.last_end : stop.span.start]))
+    is_later = is_later and automaton.last_kind not in (START, "LBRACE", "")  # a new line is a fresh start there
     place = Span(automaton.last_end, automaton.last_end) if is_later else stop.span
     if stop.reason == "deep":
         return Diagnostic("syntax", f"this nests too deeply: more than {MAX_NESTING} levels", place)
@@ -79,8 +80,10 @@ def describe(accepted: Iterable[str], keywords: dict[str, str]) -> str:
     elif "NAME" in kinds:
         phrases = ["a name"]
         kinds -= {"NAME", "EMIT"}
-    elif len(kinds - _GOING_ON - {END}) > 0:
-        kinds -= _GOING_ON
+    else:
+        kinds = kinds - _GOING_ON or kinds - {"DOT", "LSQB"}
+    if "RPAR" in kinds or "RSQB" in kinds:
+        kinds -= {"EQUAL"}  # of an argument with a name
     if NEWLINE in kinds or END in kinds:
         kinds = {NEWLINE}
     spelt = {terminal: f"`{word}`" for word, terminal in keywords.items()}

@@ -16,6 +16,7 @@ from itertools import pairwise
 
 from tdl.grammar.tables import load_tables
 from tdl.language.parser.docs import doc_start
+from tdl.language.parser.lines import content_end
 
 
 @lru_cache(maxsize=1)
@@ -36,15 +37,4 @@ def split_items(text: str) -> list[tuple[int, str]]:
     """The chunks as (offset, text), in order; chunk 0, which may be empty, holds no item."""
     starts = [doc_start(text, match.start(1)) for match in item_head().finditer(text)]
     bounds = [0, *starts, len(text)]
-    return [(start, text[start : _content_end(text, start, end)]) for start, end in pairwise(bounds)]
-
-
-def _content_end(text: str, start: int, end: int) -> int:
-    """`end` moved back over blank lines and whole comment lines, and over the white space before them."""
-    while True:
-        while end > start and text[end - 1] in " \t\f\r\n\ufeff":
-            end -= 1
-        line = max(text.rfind("\n", start, end), text.rfind("\r", start, end), start - 1) + 1
-        if not text[line:end].lstrip(" \t\f\ufeff").startswith("#"):
-            return end
-        end = line
+    return [(start, text[start : content_end(text, start, end)]) for start, end in pairwise(bounds)]

@@ -10,8 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tdl.language import syntax as s
+from tdl.language.diagnostic import Diagnostic
 from tdl.language.parser.automaton import END, NEWLINE, Automaton, Stop
-from tdl.language.parser.broken import broken_end, defined_names
+from tdl.language.parser.broken import broken_end, defined_names, swallowing_end
 from tdl.language.parser.docs import doc_above
 from tdl.language.parser.expected import complaint
 from tdl.language.parser.items import item_head
@@ -32,6 +33,7 @@ class Outcome:
 
 
 def read_item(text: str) -> Outcome:
+    """Read the item that `text` starts with."""
     automaton = Automaton(text)
     diagnostics = automaton.builder.diagnostics
     while (stop := automaton.run()) is not None:
@@ -43,11 +45,17 @@ def read_item(text: str) -> Outcome:
                 diagnostics.append(complaint(automaton, stop))
             _close(automaton)
             continue
-        diagnostics.append(complaint(automaton, stop))
-        if not _go_on(automaton, stop):
-            return Outcome(s.ParsedItem(text, _broken_item(text), tuple(diagnostics)), len(text))
+        place = _statement_place(automaton)
+        if place is None:
+            diagnostics.append(complaint(automaton, stop))
+            return Outcome(s.ParsedItem(text, _broken_item(text), _in_order(diagnostics)), len(text))
+        diagnostics.append(_skip_statement(automaton, stop, *place))
     item = automaton.values[-1]
-    return Outcome(s.ParsedItem(text[: automaton.last_end], item, tuple(diagnostics)), automaton.last_end)
+    return Outcome(s.ParsedItem(text[: automaton.last_end], item, _in_order(diagnostics)), automaton.last_end)
+
+
+def _in_order(diagnostics: list[Diagnostic]) -> tuple[Diagnostic, ...]:
+    return tuple(sorted(diagnostics, key=lambda diagnostic: diagnostic.primary.start))
 
 
 def _is_complete(automaton: Automaton, stop: Stop) -> bool:
@@ -62,28 +70,25 @@ def _close(automaton: Automaton) -> None:
     automaton.shift("RBRACE", None, automaton.last_end, automaton.last_end)
 
 
-def _go_on(automaton: Automaton, stop: Stop) -> bool:
-    """Put what is broken in the place of a statement, behind which reading goes on; False where none may stand."""
-    place = _statement_place(automaton)
-    if place is None:
-        return False
-    kept, nonterminal = place
+def _skip_statement(automaton: Automaton, stop: Stop, kept: int, nonterminal: str) -> Diagnostic:
+    """Put what is broken in the place of a statement (or a body), behind which reading goes on; say what was wrong."""
+    text = automaton.text
     start = automaton.starts[kept] if kept < len(automaton.starts) else stop.span.start
-    end = broken_end(automaton, stop, start)
     value = None
-    if nonterminal in _STATEMENTS:
-        names = defined_names(automaton.text, Span(start, end), is_schedule=nonterminal == "schedule_line")
-        value = s.Broken(names, span=Span(start, end))
+    if nonterminal in _BODIES:
+        diagnostic, end = complaint(automaton, stop), len(text)
     else:
-        end = len(automaton.text)
-    automaton.drop(len(automaton.starts) - kept)
-    automaton.push(automaton.machine.gotos[automaton.states[-1]][nonterminal], value, start, end, 0)
-    automaton.position = automaton.last_end = end
-    automaton.last_kind = ""
-    automaton.open = 0
-    automaton.is_deep = False
+        swallowed = swallowing_end(automaton, start, stop, automaton.states[kept])
+        if swallowed is not None:
+            stop = automaton.run_again(kept, start, swallowed)
+        diagnostic = complaint(automaton, stop)
+        end = broken_end(automaton, stop, start) if swallowed is None else swallowed
+        value = s.Broken(
+            defined_names(text, Span(start, end), is_schedule=nonterminal == "schedule_line"), span=Span(start, end)
+        )
+    automaton.replace(kept, nonterminal, value, Span(start, end))
     automaton.is_cut = automaton.unmatched(end)[0] == END
-    return True
+    return diagnostic
 
 
 def _statement_place(automaton: Automaton) -> tuple[int, str] | None:

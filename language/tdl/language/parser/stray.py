@@ -8,6 +8,7 @@ from tdl.language.diagnostic import Diagnostic, Fix
 from tdl.language.parser.automaton import machine
 from tdl.language.parser.expected import shown
 from tdl.language.parser.items import item_keywords
+from tdl.language.parser.lines import line_start
 from tdl.language.source import Span
 
 _FIRST = re.compile(r"\w+|\S")
@@ -22,7 +23,7 @@ def stray_text(text: str, start: int, end: int) -> list[Diagnostic]:
     word, span = first.group(), Span(*first.span())
     if word not in item_keywords():
         return [_unknown(word, span)]
-    line = max(text.rfind("\n", 0, span.start), text.rfind("\r", 0, span.start)) + 1
+    line = line_start(text, span.start)
     if not text[line : span.start].strip("\ufeff"):
         return [Diagnostic("syntax", f"expected a name after `{word}`", Span(span.end, span.end))]
     if text[line : span.start].isspace():
