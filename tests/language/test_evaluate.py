@@ -41,6 +41,10 @@ def read(tensor, *subscripts, boundary=None, checked=(), dtype=F32):
     return Access(tensor, tuple(map(form, subscripts)), dtype, boundary, checked)
 
 
+def index_of(tensor, subscript):
+    return forms.opaque(Convert(read(tensor, subscript, dtype=I32), I64))
+
+
 def over(index, hi, lo=0):
     return Binder(index, form(lo), form(hi))
 
@@ -120,7 +124,7 @@ def test_boundaries_are_numpys_pad(size, mode, pad):
 
 def test_a_checked_access_raises_with_its_indices():
     op = program(
-        [define(0, "Y", (I,), read("X", forms.opaque(Convert(read("I", I, dtype=I32), I64)), checked=(True,)), over(I, N))],
+        [define(0, "Y", (I,), read("X", index_of("I", I), checked=(True,)), over(I, N))],
         X=("input", F32, (M,)), I=("input", I32, (N,)), Y=("output", F32, (N,)),
     )  # fmt: skip
     index = np.array([2, 0, 7], np.int32)

@@ -15,12 +15,21 @@ import numpy as np
 from tdl.language.arrays import Array
 from tdl.language.evaluate.integers import Evaluator, form_value
 from tdl.language.evaluate.lanes import Lanes, steps
-from tdl.language.tree import Binder
+from tdl.language.tree import Binder, Reduce
 
-BLOCK = 1 << 18  # lanes; a temporary then stays in a core's cache
+BOX = 1 << 16  # lanes of a definition's box that are computed at a time: few enough for a core's cache
+BLOCK = 1 << 19  # and with the binders of a reduction
 
 
-def blocks(binders: Sequence[Binder], outer: Lanes, evaluate: Evaluator, limit: int = BLOCK) -> Iterator[Lanes]:
+def binder_blocks(node: Reduce, outer: Lanes, evaluate: Evaluator) -> Iterator[Lanes]:
+    """The lanes of a reduction in which its filter holds, block by block in binder order."""
+    for lanes in blocks(node.binders, outer, evaluate, BLOCK):
+        inside = lanes if node.filter is None else lanes.where(evaluate(node.filter, lanes))
+        if inside.is_active:
+            yield inside
+
+
+def blocks(binders: Sequence[Binder], outer: Lanes, evaluate: Evaluator, limit: int) -> Iterator[Lanes]:
     """Lanes with the binders bound on axes of their own in front of the outer ones, block by block.
 
     A block has at most `limit` lanes, or as many as the outer lanes. Blocks without an active lane are left out.

@@ -12,7 +12,7 @@ import numpy as np
 from tdl.language import forms
 from tdl.language.arithmetic import Value
 from tdl.language.arrays import Array, numpy_dtype
-from tdl.language.evaluate.boxes import blocks
+from tdl.language.evaluate.boxes import BOX, blocks
 from tdl.language.evaluate.expressions import evaluate_in
 from tdl.language.evaluate.lanes import Lanes, Memory
 from tdl.language.evaluate.reductions import reduced
@@ -92,7 +92,7 @@ class _Machine:
                 box[binder.index] = Binder(binder.index, forms.constant(value), forms.constant(value + 1))
             else:
                 return
-        for lanes in blocks(tuple(box.values()), self.start, evaluate_in):
+        for lanes in blocks(tuple(box.values()), self.start, evaluate_in, BOX):
             self._define(definition, lanes)
 
     def _define(self, definition: Definition, lanes: Lanes) -> None:
