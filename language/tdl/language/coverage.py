@@ -17,19 +17,15 @@ from tdl.language.conditions import (
     AtLeast,
     Formula,
     at_least,
-    equal,
     every,
-    formula_of,
     less,
     nature,
     nature_of_condition,
     negation,
     some,
-    substituted,
-    within,
 )
 from tdl.language.diagnostic import Label
-from tdl.language.domains import Domain, definition_domain
+from tdl.language.domains import Domain, contains, definition_domain
 from tdl.language.forms import Form, Symbol
 from tdl.language.inequalities import Facts, is_known
 from tdl.language.report import Report
@@ -52,14 +48,7 @@ class _Piece:
         return [_range(coordinate, ranges) for coordinate in self.target.coordinates]
 
     def contains(self, element: tuple[Form, ...]) -> Formula:
-        """That the piece holds the element. Exact if the filter is affine."""
-        values = {c.symbol: at for c, at in zip(self.target.coordinates, element) if _is_index(c)}
-        parts = [equal(at, c) for c, at in zip(self.target.coordinates, element) if not _is_index(c)]
-        for binder in self.definition.indices:
-            parts += [substituted(formula, values) for formula in within(binder)]  # type: ignore[arg-type]
-        if self.definition.filter is not None:
-            parts.append(substituted(formula_of(self.definition.filter), values))  # type: ignore[arg-type]
-        return every(parts)
+        return contains(self.definition, self.target, element)
 
     @property
     def forms(self) -> Iterable[Form]:
@@ -259,10 +248,6 @@ class _Checker:
 def _range(coordinate: Form, ranges: dict[Symbol, tuple[Form, Form]]) -> tuple[Form, Form]:
     symbol = coordinate.symbol
     return ranges.get(symbol, (coordinate, coordinate + 1)) if symbol is not None else (coordinate, coordinate + 1)
-
-
-def _is_index(coordinate: Form) -> bool:
-    return coordinate.symbol is not None and coordinate.symbol.kind == "index"
 
 
 def _element(tensor: Tensor) -> tuple[Form, ...]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
-from tdl.language.conditions import Formula, formula_of, nature, within
+from tdl.language.conditions import Formula, equal, every, forms_of, formula_of, nature, substituted, within
 from tdl.language.forms import Form, Symbol
 from tdl.language.tree import (
     Access,
@@ -23,6 +23,7 @@ from tdl.language.tree import (
     Let,
     Reduce,
     Select,
+    Target,
     children,
 )
 
@@ -56,6 +57,24 @@ class Domain:
             if any(nature(end) == "data" or not found.isdisjoint(end.symbols()) for end in ends):
                 found.add(binder.index)
         return frozenset(found)
+
+
+def contains(definition: Definition, target: Target, element: tuple[Form, ...]) -> Formula:
+    """That the definition writes this element by this target; exact where its filter is affine, else too often."""
+    values: dict[Symbol, Form] = {}
+    parts: list[Formula] = []
+    for coordinate, at in zip(target.coordinates, element):
+        symbol = coordinate.symbol
+        if symbol is not None and symbol.kind == "index":
+            values[symbol] = at
+        else:
+            parts.append(equal(at, coordinate))
+    known = (each for each in definition_domain(definition).formulas() if not _is_of_data(each))
+    return every((*parts, *(substituted(formula, values) for formula in known)))
+
+
+def _is_of_data(formula: Formula) -> bool:
+    return any(nature(form) == "data" for form in forms_of(formula))
 
 
 Visit = Callable[[Access, Domain], None]
