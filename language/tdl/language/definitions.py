@@ -199,8 +199,11 @@ def _builder(
     def build() -> tree.Definition:
         return tree.Definition(
             number,
-            tuple(tree.Target(target.entity.name, target.coordinates) for target in targets),
-            tuple(tree.Binder(symbol, *(end() for end in ends[symbol])) for symbol in left.symbols),
+            tuple(tree.Target(target.entity.name, target.coordinates, span=target.span) for target in targets),
+            tuple(
+                tree.Binder(symbol, *(end() for end in ends[symbol]), span=span)
+                for symbol, span in left.symbols.items()
+            ),
             None if condition is None else condition.build(),
             value(),
             statement.doc,
@@ -217,6 +220,7 @@ def _builder(
 class _Target:
     entity: TensorEntity
     coordinates: tuple[Form, ...]
+    span: Span
 
 
 class _LeftSide:
@@ -225,18 +229,18 @@ class _LeftSide:
     def __init__(self, statement: syntax.Definition, scope: Scope) -> None:
         self.scope = scope
         self.names: dict[str, Entity] = {}
-        self.symbols: list[Symbol] = []
+        self.symbols: dict[Symbol, Span] = {}
         self.targets: list[_Target] = []
         listed = {b.name.text for b in statement.clause.binders} if statement.clause else set()
         self._listed = listed
         for position, target in enumerate(statement.targets):
-            before = list(self.symbols)
+            before = len(self.symbols)
             made = self._target(target, first=position == 0)
             if made is None:
                 self.targets.clear()
                 break
             self.targets.append(made)
-            if position and self.symbols != before:
+            if position and len(self.symbols) != before:
                 scope.error("definition", "all tensors of one definition take the same indices", target.span)
                 self.targets.clear()
                 break
@@ -245,6 +249,9 @@ class _LeftSide:
     def _target(self, target: syntax.Target, *, first: bool) -> _Target | None:
         entity = self.scope.names.get(target.name.text)
         if not isinstance(entity, TensorEntity):
+            if target.name.text in self.scope.context.report.broken:
+                self.scope.context.failed = True
+                return None
             self.scope.error("not-a-value", f"`{target.name.text}` is not a tensor", target.name.span)
             return None
         if entity.role == "input":
@@ -268,7 +275,7 @@ class _LeftSide:
 
             wrong_rank(entity.name, rank, len(coordinates), "defined", target.span, self.scope)
             return None
-        return _Target(entity, tuple(coordinates))
+        return _Target(entity, tuple(coordinates), target.span)
 
     def _dtype(self, target: syntax.Target, entity: TensorEntity) -> None:
         assert target.dtype is not None
@@ -315,7 +322,7 @@ class _LeftSide:
             return None
         used.add(name.text)
         if first or name.text not in self.names:
-            self.symbols.extend(symbols)
+            self.symbols.update(dict.fromkeys(symbols, name.span))
             self.names[name.text] = IndexEntity(symbols[0]) if names == [name.text] else IndexPackEntity(tuple(symbols))
         return symbols
 

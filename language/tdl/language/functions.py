@@ -61,9 +61,6 @@ def check_reducer(declaration: Declaration) -> tuple[Diagnostic, ...]:
         if len(arguments) != len(results):
             message = f"the {side} side has {len(arguments)} values and the result has {len(results)}"
             context.error("reducer", message, item.name.span)
-    for name, part in (("identity", item.identity), ("combine", item.combine)):
-        if part is None:
-            context.error("reducer", f"`{item.name.text}` has no `{name}`", item.name.span)
     if context.failed or item.identity is None or item.combine is None:
         return tuple(context.report.diagnostics)
     both = _arguments((*item.left, *item.right), scope)

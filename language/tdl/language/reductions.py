@@ -186,7 +186,9 @@ def bind(binders: tuple[syntax.Binder, ...], scope: Scope) -> tuple[list[BuildBi
         symbol = Symbol(name, "index")
         ends = range_ends(binder, symbol, scope)
         scope = scope.with_names({name: IndexEntity(symbol)})
-        builders.append(lambda symbol=symbol, ends=ends: tree.Binder(symbol, *(end() for end in ends)))  # type: ignore[misc]
+        builders.append(
+            lambda symbol=symbol, ends=ends, span=binder.span: tree.Binder(symbol, *(end() for end in ends), span=span)  # type: ignore[misc]
+        )
     return (builders if good else None), scope
 
 

@@ -136,6 +136,7 @@ def _declare(name: syntax.Name, entity: Entity, signature: Signature) -> None:
     scope = signature.scope
     if name.text in scope.names:
         scope.error("duplicate-name", f"`{name.text}` is declared twice in this op", name.span)
+        scope.context.report.broken.add(name.text)
         return
     signature.scope = scope.with_names({name.text: entity})
 
