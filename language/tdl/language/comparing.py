@@ -81,7 +81,7 @@ def first_difference(
     if wanted.dtype.kind in "iub":
         allowed, wrong = np.zeros(wanted.shape), np.asarray(found != wanted)
     else:
-        allowed, wrong = _apart(found.astype(np.float64), wanted.astype(np.float64), tolerance, magnitude)
+        allowed, wrong = _apart(found, wanted, tolerance, magnitude)
     if not wrong.any():
         return None
     index = tuple(int(each) for each in np.unravel_index(int(np.argmax(wrong)), wrong.shape))
@@ -90,8 +90,9 @@ def first_difference(
 
 def magnitude_of(arrays: Mapping[str, Array]) -> float:
     """The greatest root mean square of any float array; 1 where there is none."""
-    floats = [array.astype(np.float64) for array in arrays.values() if array.dtype.kind not in "iub"]
-    return max((_rms(array) for array in floats), default=1.0)
+    with np.errstate(all="ignore"):
+        floats = [array.astype(np.float64) for array in arrays.values() if array.dtype.kind not in "iub"]
+        return max((_rms(array) for array in floats), default=1.0)
 
 
 def tolerances(program: Program, sizes: Mapping[Symbol, int]) -> dict[str, Tolerance]:
@@ -103,6 +104,7 @@ def _apart(found: Array, wanted: Array, tolerance: Tolerance, magnitude: float) 
     """What each element is allowed, and whether it is further away than that."""
     relative = tolerance.rounding + tolerance.accumulation
     with np.errstate(all="ignore"):
+        found, wanted = found.astype(np.float64), wanted.astype(np.float64)
         allowed = relative * (np.abs(wanted) + _rms(wanted)) + tolerance.accumulation * magnitude
         near = np.isfinite(wanted) & (np.abs(found - wanted) <= allowed)
     return allowed, ~(near | (found == wanted) | (np.isnan(found) & np.isnan(wanted)))
