@@ -16,8 +16,9 @@ from tdl.language.diagnostic import Diagnostic
 from tdl.language.parser.docs import doc_above
 from tdl.language.source import Span
 
+_DIGITS = r"\d+(?:_\d+)*"
 _NUMBER = re.compile(
-    r"0[xX][0-9a-fA-F]+(_[0-9a-fA-F]+)*|\d+(_\d+)*(\.\d+(_\d+)*)?([eE][+-]?\d+(_\d+)*)?|\d+(_\d+)*[KMG]iB"
+    rf"0[xX][0-9a-fA-F]+(?:_[0-9a-fA-F]+)*|{_DIGITS}(?:\.{_DIGITS})?(?:[eE][+-]?{_DIGITS})?|{_DIGITS}[KMG]iB", re.ASCII
 )
 
 Children = list[Any]

@@ -43,7 +43,7 @@ _GOING_ON = frozenset({"ADD", "MULTIPLY", "POWER", "COMPARE", "AND", "OR", "DOT"
 _PHRASES = (
     ("SPLIT", "a schedule line"),
     ("LET", "a definition"),
-    ("IDENTITY", "`identity` or `combine`"),
+    ("IDENTITY", "`identity`, `combine`"),
     ("OP", "an item (`op`, `fn`, `schedule`, `test`, ...)"),
 )
 _RESERVED = re.compile(r"for|in|if|else|and|or|not|where|expect|true|false|inf|nan|let")
@@ -52,8 +52,9 @@ _RESERVED = re.compile(r"for|in|if|else|and|or|not|where|expect|true|false|inf|n
 def complaint(automaton: Automaton, stop: Stop) -> Diagnostic:
     """What to say about the token at which reading stopped."""
     text = automaton.text
-    is_later = stop.kind in (NEWLINE, END) or bool(re.search(r"[\r\n]", text[automaton.last_end : stop.span.start]))
-    is_later = is_later and automaton.last_kind not in (START, "LBRACE", "")  # a new line is a fresh start there
+    is_fresh = automaton.last_kind in (START, "LBRACE", "")  # a statement may start there, on whatever line
+    has_line_end = re.search(r"[\r\n]", text[automaton.last_end : stop.span.start]) is not None
+    is_later = stop.kind in (NEWLINE, END) or (has_line_end and not is_fresh)
     place = Span(automaton.last_end, automaton.last_end) if is_later else stop.span
     if stop.reason == "deep":
         return Diagnostic("syntax", f"this nests too deeply: more than {MAX_NESTING} levels", place)
@@ -81,9 +82,9 @@ def describe(accepted: Iterable[str], keywords: dict[str, str]) -> str:
         phrases = ["a name"]
         kinds -= {"NAME", "EMIT"}
     else:
-        kinds = kinds - _GOING_ON or kinds - {"DOT", "LSQB"}
+        kinds = kinds - _GOING_ON or kinds - {"DOT", "LSQB"} or kinds
     if "RPAR" in kinds or "RSQB" in kinds:
-        kinds -= {"EQUAL"}  # of an argument with a name
+        kinds -= {"EQUAL", "_FOR"}  # of an argument with a name, of a reduction
     if NEWLINE in kinds or END in kinds:
         kinds = {NEWLINE}
     spelt = {terminal: f"`{word}`" for word, terminal in keywords.items()}

@@ -59,8 +59,8 @@ def _in_order(diagnostics: list[Diagnostic]) -> tuple[Diagnostic, ...]:
 
 
 def _is_complete(automaton: Automaton, stop: Stop) -> bool:
-    """Whether the item ended before the token: with its `}`, or with its line."""
-    is_after = automaton.last_kind == "RBRACE" or stop.kind == NEWLINE
+    """Whether the item ended before the token: with its `}`, with its line, or before a `}` that closes nothing."""
+    is_after = automaton.last_kind == "RBRACE" or stop.kind in (NEWLINE, "RBRACE")
     return is_after and stop.reason == "unexpected" and automaton.accepts(END)
 
 
