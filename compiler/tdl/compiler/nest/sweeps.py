@@ -48,7 +48,7 @@ def sweep_index(sweep: Sweep, definitions: Mapping[int, Definition], taken: Iter
     choices = [(number, _binder_on(definitions[number], axis)) for number, axis in sweep.axes.items()]
     named = [(number, binder) for number, binder in choices if binder is not None]
     whole = [choice for choice in named if (choice[1].lo, choice[1].hi) == (sweep.lo, sweep.hi)]
-    owner, binder = (whole or named[-1:] or [(choices[0][0], None)])[0]
+    owner, binder = [*whole, *reversed(named), *choices][0]
     used = {symbol.name for symbol in taken}
     for number, own in choices:
         used |= {symbol.name for symbol in _indices(definitions[number]) if own is None or symbol != own.index}

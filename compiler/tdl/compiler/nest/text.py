@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import assert_never
-
 from tdl.language.forms import Atom, Extreme, FloorDiv, Form, Opaque, Product, Symbol
 from tdl.language.tree import (
     Access,
@@ -63,8 +61,8 @@ def _text(expr: Expr) -> tuple[str, int]:
             return f"not {expr_text(operand, 3)}", 3
         case Unary("neg", operand):
             return f"-{expr_text(operand, 7)}", 7
-        case Unary("bit_not", operand):
-            return f"bit_not({expr_text(operand)})", _TIGHTEST
+        case Unary(operator, operand):
+            return f"{operator}({expr_text(operand)})", _TIGHTEST
         case Binary(operator, left, right):
             return _binary(operator, left, right)
         case Compare(operator, left, right):
@@ -79,7 +77,6 @@ def _text(expr: Expr) -> tuple[str, int]:
             return f"let {name} = {expr_text(value)} in {expr_text(body)}", -1
         case Reduce():
             return _reduce(expr), _TIGHTEST
-    assert_never(expr)
 
 
 def _number(value: int | float | bool) -> str:
@@ -148,4 +145,3 @@ def _atom(atom: Atom) -> tuple[str, int]:
             return f"{kind}({form_text(left)}, {form_text(right)})", _TIGHTEST
         case Opaque(expr):
             return _text(expr)
-    assert_never(atom)

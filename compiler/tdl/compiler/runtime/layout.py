@@ -18,14 +18,14 @@ def is_known_layout() -> bool:
         return False
     read_only = np.zeros((2, 3), np.int16)
     read_only.flags.writeable = False
-    samples = (
+    samples: tuple[np.ndarray[Any, Any], ...] = (
         np.zeros((4, 5, 6), np.float32),
         np.zeros((4, 6), np.uint8)[:, ::2],
         read_only,
         np.zeros(()),
         np.zeros(0),
     )
-    return np.ndarray.__basicsize__ >= 72 and all(map(_is_as_expected, samples))
+    return np.ndarray.__basicsize__ >= 72 and all(_is_as_expected(sample) for sample in samples)
 
 
 def _is_as_expected(array: np.ndarray[Any, Any]) -> bool:

@@ -65,10 +65,10 @@ class Op:
     def _call_with(self, args: tuple[object, ...], named: dict[str, object], out: object) -> Any:
         """A call with names: fast where they are compile-time parameters that were given before."""
         try:
-            fast = self._fast_with.get(tuple(named.items()), _missed)
+            fast = self._fast_with.get(_key(named))
         except TypeError:  # an array is no key
-            fast = _missed
-        result = fast(out, *args)
+            fast = None
+        result = NotImplemented if fast is None else fast(out, *args)
         return self._call_checked(args, named, out) if result is NotImplemented else result
 
     def _call_checked(self, args: tuple[object, ...], named: Mapping[str, object], out: object) -> Any:
@@ -95,13 +95,13 @@ class Op:
         elif len(parameters) == len(named):
             if len(self._fast_with) >= _KEPT:
                 self._fast_with.clear()
-            self._fast_with[tuple(named.items())] = entry.fast
+            self._fast_with[_key(named)] = entry.fast
 
     def _entry(self, arguments: list[Argument], parameters: Mapping[str, object]) -> Entry:
         """The kernel for these dtypes, shapes and parameters; bound and compiled on first use."""
         types = tuple((argument.type.dtype, argument.type.shape) for argument in arguments)
         try:
-            key: object = (types, tuple((name, type(value), value) for name, value in sorted(parameters.items())))
+            key: object = (types, _key(parameters))
             found = self._entries.get(key)
         except TypeError:
             raise TypeError(f"{self.__name__}: compile-time parameters are numbers, bools or dtypes") from None
@@ -124,6 +124,11 @@ class Op:
         if kept is None:
             kept = self._kernels[id(bound.program)] = bound.program, compile_program(bound.program)
         return Entry(kept[1], bound)
+
+
+def _key(named: Mapping[str, object]) -> tuple[object, ...]:
+    """The arguments as a key under which 1, True and 1.0 differ, and 0.0 and -0.0."""
+    return tuple([(name, type(value), repr(value) if value == 0.0 else value) for name, value in named.items()])
 
 
 def _parameter(value: object) -> object:

@@ -6,8 +6,6 @@ may fail runs only where it is chosen, since its accesses were proved in bounds 
 
 from __future__ import annotations
 
-from typing import assert_never
-
 from tdl.compiler.backends.llvm import arithmetic, functions
 from tdl.compiler.backends.llvm.access import lower_access
 from tdl.compiler.backends.llvm.context import Context, Register, Site
@@ -61,18 +59,19 @@ def lower_expr(context: Context, expr: Expr) -> str:
         case Convert(operand):
             return convert(block, lower_expr(context, operand), concrete(operand.dtype), concrete(expr.dtype))
         case Local(name):
-            value = context.values[name]
-            return (
-                block.value(f"load {register_type(expr.dtype)}, ptr {value.slot}")
-                if isinstance(value, Register)
-                else value
-            )
+            return _local(context, name, expr)
         case Let(name, value, body):
             with context.bound(name, lower_expr(context, value)):
                 return lower_expr(context, body)
         case Reduce():
             return lower_reduce(context, expr, lower_expr)
-    assert_never(expr)
+
+
+def _local(context: Context, name: str, expr: Local) -> str:
+    value = context.values[name]
+    if isinstance(value, Register):
+        return context.block.value(f"load {register_type(expr.dtype)}, ptr {value.slot}")
+    return value
 
 
 def _parameter(context: Context, name: str, expr: Parameter) -> str:

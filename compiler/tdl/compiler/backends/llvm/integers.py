@@ -6,8 +6,6 @@ undefined for the last two.
 
 from __future__ import annotations
 
-from typing import assert_never
-
 from tdl.compiler.backends.llvm.context import Code, Context, Site
 from tdl.compiler.backends.llvm.lowering import Lower
 from tdl.compiler.backends.llvm.scalars import register_type
@@ -84,7 +82,6 @@ def _atom(context: Context, atom: Atom, lower: Lower, site: Site) -> str:
             return context.block.value(f"call i64 @llvm.s{kind}.i64(i64 {left}, i64 {right})")
         case Opaque(expr):
             return lower(context, expr)
-    assert_never(atom)
 
 
 def _wrapped(value: int) -> int:

@@ -13,7 +13,6 @@ has more than twice the digits.
 from __future__ import annotations
 
 import struct
-from typing import assert_never
 
 from tdl.compiler.backends.llvm.block import Block
 from tdl.language.diagnostic import InternalError
@@ -54,7 +53,6 @@ def number(value: int | float | bool, dtype: Type) -> str:
             return str(int(value))
         case "float":
             return _float_text(rounded(float(value), dtype))
-    assert_never(dtype.kind)
 
 
 def rounded(value: float, dtype: DType) -> float:
