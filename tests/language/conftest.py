@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
+from textwrap import dedent
 from typing import Any
 
 import numpy as np
@@ -30,7 +31,7 @@ def run() -> Callable[..., Results]:
         parameters: Mapping[str, object] | None = None,
         **inputs: Any,
     ) -> Results:
-        analysed = analysis.analyse(Source("test.tdl", text))
+        analysed = analysis.analyse(Source("test.tdl", dedent(text)))
         assert not analysed.has_errors, [diagnostic.message for diagnostic in analysed.diagnostics]
         *_, op = analysed.module.ops.values()
         types = {name: _type(value) for name, value in inputs.items()}
