@@ -128,7 +128,12 @@ class Op:
 
 def _key(named: Mapping[str, object]) -> tuple[object, ...]:
     """The arguments as a key under which 1, True and 1.0 differ, and 0.0 and -0.0."""
-    return tuple([(name, type(value), repr(value) if value == 0.0 else value) for name, value in named.items()])
+    return tuple([(name, type(value), _exact(value)) for name, value in named.items()])
+
+
+def _exact(value: object) -> object:
+    """Zeros by their text, which has the sign; an array stays as it is, and is no key."""
+    return repr(value) if isinstance(value, (float, np.floating)) and value == 0 else value
 
 
 def _parameter(value: object) -> object:
