@@ -1,13 +1,13 @@
-"""Long modules for measuring: the programs of `tests/programs`, repeated under other names until there are enough lines.
+"""Long modules for measuring: the programs of `tests/programs`, repeated under new names until there are lines enough.
 
     python benchmarks/generate.py --lines 2000 > long.tdl
 
     op relu(...)       becomes      op relu_3(...)
     test odd: relu(M=37)            test odd_3: relu_3(M=37)
 
-Every op, function, constant, reducer and test gets a name of its own, so that no two items are equal and nothing that is
-remembered by an item's text can be used twice. Locals keep their names. A schedule stands in the module of its op, so
-imports between the programs fall away.
+Every op, function, constant, reducer and test gets a name of its own, so that no two items are equal and nothing
+that is remembered by an item's text is used twice. Locals keep their names. A schedule stands in the module of its
+op, so imports between the programs fall away.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Reads 450 handwritten digits with a network written in TDL, and compares it with scikit-learn's use of the same weights.
+"""Reads 450 handwritten digits with a network written in TDL, and compares it with scikit-learn on the same weights.
 
     python examples/digits/classify.py
 
