@@ -13,12 +13,12 @@ from dataclasses import dataclass, field
 
 from tdl.language import forms, syntax, tree
 from tdl.language.check import Checked, check_op
-from tdl.language.construct import truth
 from tdl.language.dtypes import I64, DType, belongs
+from tdl.language.folding import value_of
 from tdl.language.forms import Form, Symbol
-from tdl.language.parameters import Kind, Value, check_value, kind_of
+from tdl.language.parameters import Kind, Value, check_value, compile_time, kind_of
 from tdl.language.report import Report
-from tdl.language.scope import Context, Declaration, Scope, TensorEntity
+from tdl.language.scope import Context, Declaration, Scope, SizeEntity, TensorEntity
 from tdl.language.signature import Instance, Signature, elaborate_signature
 
 
@@ -78,7 +78,7 @@ def bind(
     checked = check_op(op, Instance.of(solver.parameters(), ranks))
     _require_sound(checked, op.name)
     bound_sizes = solver.dims()
-    _check_facts(checked.program, bound_sizes)
+    _check_facts(op, checked.program, bound_sizes)
     if checked.program.obligations:
         exact = {symbol.name: size for symbol, size in bound_sizes.items()}
         _require_sound(check_op(op, Instance.of(solver.parameters(), ranks, exact)), op.name, bound_sizes)
@@ -242,7 +242,7 @@ class _Solver:
 
     def _match(self, tensor: TensorEntity, axis: int, form: Form, actual: int) -> bool:
         """Use one axis: compare, solve, or leave for later."""
-        rest = forms.substitute(form, {symbol: forms.constant(value) for symbol, value in self.known.items()})
+        rest = _put_in(form, self.known)
         if rest.is_constant:
             if rest.constant != actual:
                 self._mismatch(tensor, axis, form, actual, rest.constant)
@@ -276,12 +276,11 @@ class _Solver:
             if parameter.default is None:
                 message = f"`{self.op.name}` needs its compile-time parameter `{symbol}`"
                 raise BindError("parameter", message, symbol.name)
-            from tdl.language.parameters import evaluate
-
-            value = evaluate(parameter.default, symbol.name, I64, scope)
-            if not isinstance(value, int):
+            entity = compile_time(parameter.default, symbol.name, I64, scope)
+            rest = _put_in(entity.form, self.known) if isinstance(entity, SizeEntity) else None
+            if rest is None or not rest.is_constant:
                 raise BindError("parameter", f"the default of `{symbol}` is not an integer", symbol.name)
-            self.known[symbol] = value
+            self.known[symbol] = rest.constant
             self.source[symbol] = "its default"
             return True
         return False
@@ -294,6 +293,10 @@ class _Solver:
         return {symbol: self.known[symbol] for symbol in self.signature.dims}
 
 
+def _put_in(form: Form, sizes: Mapping[Symbol, int]) -> Form:
+    return forms.substitute(form, {symbol: forms.constant(size) for symbol, size in sizes.items()})
+
+
 # ---- whether it may run
 
 
@@ -304,17 +307,18 @@ def _require_sound(checked: Checked, op: str, sizes: Mapping[Symbol, int] | None
             raise BindError(diagnostic.code, f"`{op}` cannot run{where}: {diagnostic.message}", None, diagnostic.notes)
 
 
-def _check_facts(program: tree.Program, sizes: Mapping[Symbol, int]) -> None:
+def _check_facts(op: Declaration, program: tree.Program, sizes: Mapping[Symbol, int]) -> None:
     values = {symbol: forms.constant(size) for symbol, size in sizes.items()}
     for fact in program.facts:
-        if truth(_substituted(fact, values)) is not False:
+        if value_of(_substituted(fact, values)):
             continue
         used = {symbol: sizes[symbol] for symbol in tree.symbols_of(fact) if symbol in sizes}
         at = f" at {describe_sizes(used)}" if used else ""
         match fact:
             case tree.Compare("ge", tree.Integer(form), tree.Integer(zero)) if zero == forms.ZERO:
                 raise BindError("fact", f"{form} would be negative{at}", next((str(s) for s in used), None))
-        raise BindError("fact", f"`{program.name}` requires {_fact_text(fact)}, which does not hold{at}")
+        text = " ".join(op.text[fact.span.start : fact.span.end].split())
+        raise BindError("fact", f"`{program.name}` requires {text}, which does not hold{at}")
 
 
 def _substituted(expr: tree.Expr, values: Mapping[Symbol, Form]) -> tree.Expr:
@@ -325,17 +329,3 @@ def _substituted(expr: tree.Expr, values: Mapping[Symbol, Form]) -> tree.Expr:
 
 def describe_sizes(sizes: Mapping[Symbol, int]) -> str:
     return ", ".join(f"{symbol} = {size}" for symbol, size in sizes.items())
-
-
-_SIGNS = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
-
-
-def _fact_text(fact: tree.Expr) -> str:
-    match fact:
-        case tree.Compare(operator, tree.Integer(left), tree.Integer(right)):
-            return f"{left} {_SIGNS[operator]} {right}"
-        case tree.Binary("and" | "or", left, right):
-            return f"{_fact_text(left)} {fact.operator} {_fact_text(right)}"
-        case tree.Unary("not", operand):
-            return f"not ({_fact_text(operand)})"
-    return "its `where` fact"

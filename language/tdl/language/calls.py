@@ -93,8 +93,9 @@ def _conversion(expr: syntax.Call, type: AnyType, scope: Scope) -> Typed:
         scope.error("arguments", f"the conversion `{expr.callee.text}` takes one value", expr.span)
         return expressions.unknown(span)
     operand = args[0]
-    if isinstance(follow(operand.type), Open):
-        unify(operand.type, type)
+    known = follow(operand.type)
+    if isinstance(known, Open) and not known.is_tensor:
+        unify(known, type)
     return Typed(type, span, lambda: convert(operand.build(), settle(type), span))
 
 

@@ -12,9 +12,9 @@ from functools import lru_cache
 from tdl.language import expressions, syntax
 from tdl.language.binding import ArrayType, BindError, Bound, bind
 from tdl.language.check import check_op
-from tdl.language.construct import constant_of
 from tdl.language.diagnostic import Diagnostic
 from tdl.language.dtypes import BOOL, DType
+from tdl.language.folding import value_of
 from tdl.language.literals import holds, shorten
 from tdl.language.parameters import Value, evaluate, explicit, kind_of
 from tdl.language.report import Report
@@ -179,7 +179,7 @@ class _Reader:
         typed = expressions.elaborate(expr, self.scope)
         if expressions.is_unknown(typed.type) or self.scope.context.failed:
             return None
-        value = constant_of(typed.build())
+        value = value_of(typed.build())
         if value is None and not self.scope.context.failed:
             self.scope.error("test", "data in a test is numbers and lists of them", expr.span)
         return value

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from tdl.language import calls, expressions, syntax
-from tdl.language.construct import constant_of
+from tdl.language.construct import is_compile_time
 from tdl.language.diagnostic import Diagnostic
 from tdl.language.report import Report
 from tdl.language.scope import Context, Declaration, Scope
@@ -21,6 +21,7 @@ def check_constant(declaration: Declaration) -> tuple[Diagnostic, ...]:
     typed = expressions.elaborate(item.value, scope)
     if item.type is not None:
         typed = calls.declared(typed, calls.dtype_of(item.type, scope), scope)
-    if not context.failed and constant_of(typed.build()) is None and not context.failed:
-        context.error("definition", f"`{item.name.text}` is not a constant", item.value.span)
+    if not context.failed and not is_compile_time(typed.build()):
+        note = "a constant is arithmetic and functions of numbers and other constants"
+        context.error("definition", f"`{item.name.text}` is not a constant", item.value.span, note)
     return tuple(context.report.diagnostics)

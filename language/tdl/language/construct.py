@@ -6,7 +6,8 @@ binary("add", Integer(i), Integer(1), I64)      gives    Integer(i + 1)
 from __future__ import annotations
 
 from tdl.language import forms, tree
-from tdl.language.dtypes import BOOL, F32, I64, DType, Type
+from tdl.language.dtypes import F32, I64, DType, Type
+from tdl.language.folding import wrap
 from tdl.language.source import Span
 from tdl.language.tree import Expr
 
@@ -19,14 +20,14 @@ def binary(operator: tree.BinaryOperator, left: Expr, right: Expr, dtype: Type, 
     if dtype == I64 and isinstance(left, tree.Integer) and isinstance(right, tree.Integer):
         folded = _fold(operator, left.form, right.form)
         if folded is not None:
-            return tree.Integer(folded, span=span)
+            return tree.Integer(_wrapped(folded), span=span)
     return tree.Binary(operator, left, right, dtype, span=span)
 
 
 def negate(operand: Expr, dtype: Type, span: Span) -> Expr:
     """`-operand`."""
     if isinstance(operand, tree.Integer):
-        return tree.Integer(-operand.form, span=span)
+        return tree.Integer(_wrapped(-operand.form), span=span)
     return tree.Unary("neg", operand, dtype, span=span)
 
 
@@ -34,13 +35,25 @@ def convert(operand: Expr, dtype: Type, span: Span) -> Expr:
     """`dtype(operand)`; nothing where it has that dtype already."""
     if operand.dtype == dtype:
         return operand
-    if isinstance(operand, tree.Integer) and operand.form.is_constant and isinstance(dtype, DType):
-        value = operand.form.constant
+    value = _whole(operand)
+    if value is not None and isinstance(dtype, DType):
+        if dtype == I64:
+            return tree.Integer(forms.constant(value), span=span)
         if dtype.is_integer and dtype.least <= value <= dtype.greatest:
             return tree.Number(value, dtype, span=span)
         if dtype.is_float and abs(value) <= 2**8:
             return tree.Number(float(value), dtype, span=span)
     return tree.Convert(operand, dtype, span=span)
+
+
+def _whole(expr: Expr) -> int | None:
+    """The value of an integer literal that i64 holds, or None."""
+    match expr:
+        case tree.Integer(form) if form.is_constant:
+            return form.constant
+        case tree.Number(value, DType() as dtype) if dtype.is_integer and value <= I64.greatest:
+            return int(value)
+    return None
 
 
 def power(base: Expr, exponent: int, dtype: Type, name: str, span: Span) -> Expr:
@@ -77,7 +90,19 @@ def _powers(base: Expr, exponent: int, dtype: Type, name: str, span: Span) -> Ex
     return tree.Let(squared.name, square, body, span=span)
 
 
+def _wrapped(form: forms.Form) -> forms.Form:
+    """Numbers in a form as i64 has them, which gives the same sum."""
+    numbers = (form.constant, *(coefficient for _, coefficient in form.terms))
+    if all(I64.least <= number <= I64.greatest for number in numbers):
+        return form
+    terms = ((atom, wrap(coefficient, I64)) for atom, coefficient in form.terms)
+    return forms.Form(tuple(term for term in terms if term[1]), wrap(form.constant, I64))
+
+
 def _fold(operator: tree.BinaryOperator, left: forms.Form, right: forms.Form) -> forms.Form | None:
+    is_linear = operator in ("add", "sub") or (operator == "mul" and (left.is_constant or right.is_constant))
+    if not is_linear and not forms.is_small(left, right):
+        return None
     match operator:
         case "add":
             return left + right
@@ -127,81 +152,11 @@ def widen(expr: Expr) -> Expr:
     return changed
 
 
-# ---- values of constant expressions
+# ---- constant expressions
 
 
-def truth(expr: Expr) -> bool | None:
-    """The value of a bool expression over numbers, or None where it depends on something."""
-    match expr:
-        case tree.Number(value, dtype) if dtype == BOOL:
-            return bool(value)
-        case tree.Unary("not", operand):
-            return _not(truth(operand))
-        case tree.Binary("and", left, right):
-            return _both(truth(left), truth(right))
-        case tree.Binary("or", left, right):
-            return _not(_both(_not(truth(left)), _not(truth(right))))
-        case tree.Compare(operator, tree.Integer(left), tree.Integer(right)):
-            difference = left - right
-            return compare(operator, difference.constant, 0) if difference.is_constant else None
-        case tree.Compare(operator, tree.Number(a), tree.Number(b)):
-            return compare(operator, a, b)
-    return None
-
-
-def compare(operator: tree.CompareOperator, left: float, right: float) -> bool:
-    """A comparison of numbers."""
-    match operator:
-        case "eq":
-            return left == right
-        case "ne":
-            return left != right
-        case "lt":
-            return left < right
-        case "le":
-            return left <= right
-        case "gt":
-            return left > right
-        case "ge":
-            return left >= right
-
-
-def _not(value: bool | None) -> bool | None:
-    return None if value is None else not value
-
-
-def _both(left: bool | None, right: bool | None) -> bool | None:
-    if left is False or right is False:
+def is_compile_time(expr: Expr) -> bool:
+    """Whether an expression speaks of literals and compile-time parameters alone."""
+    if any(isinstance(node, tree.Access | tree.Reduce) for node in tree.walk(expr)):
         return False
-    return True if left and right else None
-
-
-def constant_of(expr: Expr) -> int | float | bool | None:
-    """The value of an expression over literals alone, or None."""
-    match expr:
-        case tree.Number(value):
-            return value
-        case tree.Integer(form):
-            return form.constant if form.is_constant else None
-        case tree.Unary("neg", operand):
-            inner = constant_of(operand)
-            return None if inner is None else -inner
-        case tree.Convert(operand, DType(kind="float")):
-            inner = constant_of(operand)
-            return None if inner is None else float(inner)
-        case tree.Binary("add" | "sub" | "mul" | "div", left, right):
-            return _constant_arithmetic(expr.operator, constant_of(left), constant_of(right))
-    return truth(expr)
-
-
-def _constant_arithmetic(operator: str, left: float | None, right: float | None) -> float | None:
-    if left is None or right is None:
-        return None
-    match operator:
-        case "add":
-            return left + right
-        case "sub":
-            return left - right
-        case "mul":
-            return left * right
-    return left / right if right else None
+    return all(symbol.kind == "param" for symbol in tree.symbols_of(expr))

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from tdl.language import calls, expressions, forms, reductions, syntax, tree
+from tdl.language.dtypes import DType, TypeVariable
 from tdl.language.forms import Form, Symbol
 from tdl.language.scope import (
     Context,
@@ -24,7 +25,7 @@ from tdl.language.scope import (
 )
 from tdl.language.signature import Signature, declare_tensor, free_names
 from tdl.language.source import Span
-from tdl.language.types import UNKNOWN, Open, describe, unify
+from tdl.language.types import UNKNOWN, Open, describe, follow, unify
 
 
 @dataclass
@@ -115,7 +116,7 @@ def _declare_target(target: syntax.Target, doc: str | None, scope: Scope, drafte
     shape = None
     if rank is not None:
         shape = tuple(forms.symbol(Symbol(f"?{name}.{axis}", "unknown")) for axis in range(rank))
-    made = TensorEntity(name, "intermediate", Open("any"), shape, target.name.span, doc)
+    made = TensorEntity(name, "intermediate", Open("any", is_tensor=True), shape, target.name.span, doc)
     drafted.tensors.append(made)
     return scope.with_names({name: made})
 
@@ -183,8 +184,8 @@ def _agree(entity: TensorEntity, typed: Typed, scope: Scope) -> None:
     if unify(entity.type, typed.type) is not None:
         return
     given, wanted = describe(typed.type), describe(entity.type)
-    note = f"convert it: `{wanted}(...)`"
-    scope.error("dtype", f"`{entity.name}` is {wanted} and its definition gives {given}", typed.span, note)
+    notes = (f"convert it: `{wanted}(...)`",) if isinstance(follow(entity.type), DType | TypeVariable) else ()
+    scope.error("dtype", f"`{entity.name}` is {wanted} and its definition gives {given}", typed.span, *notes)
 
 
 def _builder(

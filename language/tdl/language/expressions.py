@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TypeGuard
 
 from tdl.language import accesses, calls, forms, reductions, syntax, tree
-from tdl.language.construct import TRIVIAL, binary, negate, power
+from tdl.language.construct import TRIVIAL, binary, convert, negate, power
 from tdl.language.diagnostic import Fix
 from tdl.language.dtypes import BOOL, DTYPES, I64
 from tdl.language.literals import literal, parse_number
@@ -83,9 +83,8 @@ def unknown(span: Span) -> Typed:
 def condition(expr: syntax.Expr, scope: Scope, what: str) -> Typed:
     """An expression that must be bool."""
     typed = elaborate(expr, scope)
-    if not is_bool(typed.type) and not is_unknown(typed.type):
-        notes = ("compare it, as in `x != 0`",) if not isinstance(follow(typed.type), Unknown) else ()
-        scope.error("dtype", f"{what} is {describe(typed.type)}, not bool", expr.span, *notes)
+    if unify(typed.type, BOOL) is None:
+        scope.error("dtype", f"{what} is {describe(typed.type)}, not bool", expr.span, "compare it, as in `x != 0`")
     return typed
 
 
@@ -105,9 +104,7 @@ class FormBuilder:
 
     def __call__(self) -> forms.Form:
         built = self._typed.build()
-        if built.dtype != I64:
-            built = tree.Convert(built, I64, span=built.span)
-        return tree.form_of(built)
+        return tree.form_of(convert(built, I64, built.span))
 
 
 def is_unknown(type: AnyType) -> TypeGuard[Unknown]:
@@ -192,8 +189,13 @@ def _module_name(expr: syntax.Ref, scope: Scope) -> Typed:
 
 def constant_value(declaration: Declaration, expr: syntax.Ref, scope: Scope) -> Typed:
     """A module constant: its expression, typed anew at each use, since its literals are open."""
+    from tdl.language.constants import check_constant
+
     item, context = declaration.item, scope.context
     assert isinstance(item, syntax.Const)
+    if check_constant(declaration):
+        context.failed = True
+        return unknown(expr.span)
     outer = context.calls
     context.calls = (*outer, declaration.key)
     inside = Scope(context, declaration.environment, {}, scope.at(expr.span))
@@ -270,9 +272,9 @@ def _comparison(expr: syntax.Compare, scope: Scope) -> Typed:
     operands = [elaborate(expr.first, scope), *(elaborate(operand, scope) for _, operand in expr.rest)]
     operators = [operator for operator, _ in expr.rest]
     for operator, left, right in zip(operators, operands, operands[1:]):
-        agree(left, right, expr.span, scope, f"the operands of `{operator}`")
-        if operator not in ("==", "!=") and (is_bool(left.type) or is_bool(right.type)):
-            scope.error("dtype", f"`{operator}` takes numbers, not bool", expr.span)
+        type = agree(left, right, expr.span, scope, f"the operands of `{operator}`")
+        if operator not in ("==", "!=") and not is_unknown(type) and not demand(type, "number"):
+            scope.error("dtype", f"`{operator}` takes numbers, not {describe(type)}", expr.span)
     names = [scope.context.fresh("middle") for _ in operands]
     return Typed(BOOL, span, lambda: _chain([operand.build() for operand in operands], operators, names, span))
 

@@ -179,6 +179,18 @@ def product(left: Form, right: Form) -> Form:
     return _form({Product(left, right): 1}, 0)
 
 
+def is_small(*of: Form) -> bool:
+    """Whether the forms together are of a size that can be put in a product: one that was squared often cannot."""
+    budget = 200
+    pending = list(of)
+    while pending and budget > 0:
+        for atom, _ in pending.pop().terms:
+            budget -= 1
+            if isinstance(atom, FloorDiv | Extreme | Product):
+                pending += [atom.dividend, atom.divisor] if isinstance(atom, FloorDiv) else [atom.left, atom.right]
+    return budget > 0
+
+
 def floor_div(dividend: Form, divisor: Form) -> Form:
     """`dividend // divisor` rounded down. Multiples of a constant divisor are taken out of the division."""
     if not divisor.is_constant or divisor.constant == 0:

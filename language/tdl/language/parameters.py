@@ -9,13 +9,14 @@ from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
 from tdl.language import forms, syntax, tree
-from tdl.language.construct import constant_of
+from tdl.language.construct import is_compile_time
 from tdl.language.dtypes import BOOL, CLASSES, DTYPES, I64, Class, DType, TypeVariable, belongs
+from tdl.language.folding import value_of
 from tdl.language.forms import Symbol
 from tdl.language.literals import holds
 from tdl.language.scope import Entity, Environment, Scope, SizeEntity, TypeEntity, ValueEntity
 from tdl.language.source import Span
-from tdl.language.types import AnyType, Demand, Open, follow, unify
+from tdl.language.types import AnyType, Demand, Open, Unknown, demand, describe, follow, unify
 
 Value = int | float | bool | DType
 Kind = DType | Class
@@ -66,25 +67,42 @@ def bound(value: Value, kind: Kind) -> Entity:
     return ValueEntity(kind, lambda: number)
 
 
-def evaluate(expr: syntax.Expr, name: str, kind: Kind, scope: Scope) -> Value | None:
-    """The value an expression gives a parameter, or None after an error."""
+def compile_time(expr: syntax.Expr, name: str, kind: Kind, scope: Scope) -> Entity | None:
+    """What an expression makes of a parameter, or None after an error. It may mention parameters that have no value."""
     from tdl.language import calls, expressions
 
     if not isinstance(kind, DType):
         if not isinstance(expr, syntax.Ref):
             scope.error("parameter", f"`{name}` takes a dtype", expr.span)
             return None
-        return _dtype(follow(calls.dtype_of(expr, scope)), name, kind, expr.span, scope)
-    typed = expressions.elaborate(expr, scope)
-    if expressions.is_unknown(typed.type):
-        return None
-    if unify(typed.type, kind) is None:
-        scope.error("parameter", f"`{name}` takes {_described(kind)}", expr.span)
-        return None
-    value = constant_of(typed.build())
-    if value is None and not scope.context.failed:
+        return _dtype(calls.dtype_of(expr, scope), name, kind, expr.span, scope)
+    with scope.context.attempt():
+        typed = expressions.elaborate(expr, scope)
+        if unify(typed.type, kind) is None:
+            scope.error("parameter", f"`{name}` takes {_described(kind)}, not {describe(typed.type)}", expr.span)
+        built = None if scope.context.failed else typed.build()
+        if built is None or scope.context.failed:
+            return None
+    if not is_compile_time(built):
         scope.error("parameter", f"`{name}` takes a constant", expr.span)
-    return value
+        return None
+    if kind == I64:
+        return SizeEntity(tree.form_of(built))
+    value = value_of(built)
+    return bound(value, kind) if value is not None else ValueEntity(kind, lambda: built)
+
+
+def evaluate(expr: syntax.Expr, name: str, kind: Kind, scope: Scope) -> Value | None:
+    """The value an expression gives a parameter; None after an error, and where it mentions what has no value."""
+    entity = compile_time(expr, name, kind, scope)
+    match entity:
+        case SizeEntity(form):
+            return form.constant if form.is_constant else None
+        case TypeEntity(type):
+            return type if isinstance(type, DType) else None
+        case ValueEntity(_, build):
+            return value_of(build())
+    return None
 
 
 def check_value(value: object, name: str, kind: Kind) -> Value | str:
@@ -103,14 +121,13 @@ def check_value(value: object, name: str, kind: Kind) -> Value | str:
     return float(value) if kind.is_float else value
 
 
-def _dtype(type: AnyType, name: str, kind: Class, span: Span, scope: Scope) -> DType | None:
-    if isinstance(type, DType):
-        if belongs(type, kind):
-            return type
-        scope.error("parameter", f"`{name}` takes a dtype of class {kind}, and {type} is not", span)
-    elif isinstance(type, TypeVariable):
-        scope.error("parameter", f"`{name}` takes a dtype that is known here", span)
-    return None
+def _dtype(type: AnyType, name: str, kind: Class, span: Span, scope: Scope) -> TypeEntity | None:
+    if isinstance(type, Unknown):
+        return None
+    if not demand(type, demand_of(kind)):
+        scope.error("parameter", f"`{name}` takes a dtype of class {kind}, and {describe(type)} is not", span)
+        return None
+    return TypeEntity(follow(type))
 
 
 def _described(kind: DType) -> str:
@@ -198,10 +215,10 @@ def bind_parameters(
         key = parameter.name.text
         expr = chosen.get(key, parameter.default if isinstance(kind, DType) else None)
         if expr is not None:
-            value = evaluate(expr, key, kind, scope if key in chosen else inside)
-            if value is None:
+            entity = compile_time(expr, key, kind, scope if key in chosen else inside)
+            if entity is None:
                 return None
-            names[key] = bound(value, kind)
+            names[key] = entity
         elif isinstance(kind, DType):
             scope.error(
                 "parameter", f"`{name}` needs its compile-time parameter `{key}`", span, f"write `{name}[{key}=...]`"
@@ -214,12 +231,13 @@ def bind_parameters(
 
 def take_defaults(parameters: Sequence[syntax.Parameter], names: Mapping[str, Entity], scope: Scope) -> None:
     """Give dtype parameters that no argument fixed their defaults."""
+    from tdl.language import calls
+
     for parameter in parameters:
         entity = names.get(parameter.name.text)
         if isinstance(entity, TypeEntity) and isinstance(parameter.default, syntax.Ref):
-            default = DTYPES.get(parameter.default.text)
-            if default is not None and isinstance(follow(entity.type), Open):
-                unify(entity.type, default)
+            if isinstance(follow(entity.type), Open):
+                unify(entity.type, calls.dtype_of(parameter.default, scope))
 
 
 def demand_of(kind: Class) -> Demand:

@@ -6,7 +6,8 @@ key mean the same, so results are memoised on it: an edit re-checks what it touc
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -149,6 +150,13 @@ class Context:
     def fresh(self, name: str) -> str:
         self.counter += 1
         return f"{name}.{self.counter}"
+
+    @contextmanager
+    def attempt(self) -> Iterator[None]:
+        """Inside, `failed` speaks of what is inside alone; afterwards of that and of what came before."""
+        before, self.failed = self.failed, False
+        yield
+        self.failed = self.failed or before
 
     def error(self, code: str, message: str, span: Span, *notes: str, fixes: tuple[Fix, ...] = ()) -> None:
         self.failed = True

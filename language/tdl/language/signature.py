@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from tdl.language import calls, expressions, forms, syntax, tree
 from tdl.language.dtypes import DTYPES
 from tdl.language.forms import Form, Symbol
-from tdl.language.parameters import Value, bound, evaluate, kind_of, symbolic
+from tdl.language.parameters import Value, bound, compile_time, evaluate, kind_of, symbolic
 from tdl.language.scope import (
     Context,
     Declaration,
@@ -150,13 +150,11 @@ def _parameters(item: Signatured, instance: Instance, open_parameters: frozenset
             _declare(parameter.name, TypeEntity(UNKNOWN), signature)
             continue
         value = given.get(name)
-        default = None
-        if parameter.default is not None:
-            default = evaluate(parameter.default, name, kind, signature.scope)
-        if value is None and name not in open_parameters:
-            value = default
-        signature.parameters[name] = value
         entity = symbolic(name, kind) if value is None else bound(value, kind)
+        if value is None and parameter.default is not None and name not in open_parameters:
+            value = evaluate(parameter.default, name, kind, signature.scope)
+            entity = compile_time(parameter.default, name, kind, signature.scope) or entity
+        signature.parameters[name] = value
         _declare(parameter.name, entity, signature)
 
 

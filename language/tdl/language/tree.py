@@ -438,7 +438,9 @@ def form_of(expr: Expr) -> Form:
         case Binary("sub", left, right):
             return form_of(left) - form_of(right)
         case Binary("mul", left, right):
-            return forms.product(form_of(left), form_of(right))
+            factors = form_of(left), form_of(right)
+            if forms.is_small(*factors):
+                return forms.product(*factors)
     return forms.opaque(expr)
 
 

@@ -25,12 +25,13 @@ _FIT: dict[tuple[Demand, Demand], Demand] = {
 
 
 class Open:
-    """A type not known yet. `demand` says what it may become."""
+    """A type not known yet. `demand` says what it may become; `is_tensor`, that a tensor's definitions will tell."""
 
-    __slots__ = ("demand", "link")
+    __slots__ = ("demand", "is_tensor", "link")
 
-    def __init__(self, demand: Demand) -> None:
+    def __init__(self, demand: Demand, *, is_tensor: bool = False) -> None:
         self.demand: Demand = demand
+        self.is_tensor = is_tensor
         self.link: AnyType | None = None
 
 
@@ -107,6 +108,7 @@ def _fill(cell: Open, value: AnyType) -> AnyType | None:
         if narrowest is None:
             return None
         value.demand = narrowest
+        value.is_tensor |= cell.is_tensor
     elif isinstance(value, Unknown) or not satisfies(value, cell.demand):
         return None
     cell.link = value
