@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from tdl.grammar import cache
+from tdl.grammar.words import word_lists
 
 GRAMMAR = Path(__file__).with_name("tdl.lark")
-FORMAT = 1  # of the cached data; part of its key
+FORMAT = 2  # of the cached data; part of its key
 TAKE_NONE = -1  # in a plan: a part that the text left out
 
 
@@ -39,6 +40,7 @@ class Tables:
 
     `scanner` skips what does not count and matches one token; its group `i` is `terminals[i]`. A word that is in
     `keywords` is that terminal where the state has an action for it, else a name (this is Lark's contextual lexer).
+    `words` holds the word lists of `words`, by kind.
     """
 
     actions: tuple[dict[str, int], ...]
@@ -50,6 +52,7 @@ class Tables:
     skip: str
     terminals: tuple[str, ...]
     keywords: dict[str, str]
+    words: dict[str, tuple[str, ...]]
 
 
 @lru_cache(maxsize=1)
@@ -90,8 +93,9 @@ def _from_data(data: dict[str, Any]) -> Tables | None:
             skip=data["skip"],
             terminals=tuple(data["terminals"]),
             keywords=dict(data["keywords"]),
+            words={kind: tuple(words) for kind, words in data["words"].items()},
         )
-    except (KeyError, TypeError, ValueError, IndexError):
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError):
         return None
 
 
@@ -123,7 +127,7 @@ def _build(grammar: str) -> dict[str, Any]:
         "rules": [_rule(rule) for rule in rules],
         "start": table.start_states["start"],
         "end": table.end_states["start"],
-        **_scanner(parser),
+        **_scanner(parser, rules),
     }
 
 
@@ -148,7 +152,7 @@ def _rule(rule: Any) -> tuple[str, int, str | None, list[int]]:
     return origin, len(rule.expansion), None if is_passed_through else callback, plan
 
 
-def _scanner(parser: Any) -> dict[str, Any]:
+def _scanner(parser: Any, rules: list[Any]) -> dict[str, Any]:
     """One regular expression for all tokens, in Lark's order, and the words that are keywords only in some states."""
     patterns = {terminal.name: terminal.pattern for terminal in parser.terminals}
     name = re.compile(patterns["NAME"].to_regexp())
@@ -157,4 +161,5 @@ def _scanner(parser: Any) -> dict[str, Any]:
     tokens = [n for n in patterns if n not in parser.ignore_tokens and n not in words.values()]
     tokens.sort(key=lambda n: (-patterns[n].max_width, -len(patterns[n].value), n))
     scanner = skip + "(?:" + "|".join(f"({patterns[n].to_regexp()})" for n in tokens) + ")"
-    return {"scanner": scanner, "skip": skip, "terminals": ["", *tokens], "keywords": words}
+    lists = word_lists(rules, patterns, words)
+    return {"scanner": scanner, "skip": skip, "terminals": ["", *tokens], "keywords": words, "words": lists}

@@ -22,8 +22,7 @@ from tdl.language.parser.lines import content_end
 @lru_cache(maxsize=1)
 def item_keywords() -> frozenset[str]:
     """The words that start an item: what the grammar accepts first."""
-    tables = load_tables()
-    return frozenset(word for word, terminal in tables.keywords.items() if terminal in tables.actions[tables.start])
+    return frozenset(load_tables().words["items"])
 
 
 @lru_cache(maxsize=1)
