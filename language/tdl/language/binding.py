@@ -77,6 +77,7 @@ def bind(
     solver.run(arrays)
     checked = check_op(op, Instance.of(solver.parameters(), ranks))
     _require_sound(checked, op.name)
+    _require_dtypes(checked.program, arrays)
     bound_sizes = solver.dims()
     _check_facts(op, checked.program, bound_sizes)
     if checked.program.obligations:
@@ -305,6 +306,13 @@ def _require_sound(checked: Checked, op: str, sizes: Mapping[Symbol, int] | None
         if diagnostic.severity == "error":
             where = f" at {describe_sizes(sizes)}" if sizes else ""
             raise BindError(diagnostic.code, f"`{op}` cannot run{where}: {diagnostic.message}", None, diagnostic.notes)
+
+
+def _require_dtypes(program: tree.Program, arrays: Mapping[str, ArrayType]) -> None:
+    for name, array in arrays.items():
+        declared = program.tensors[name].dtype
+        if array.dtype not in (None, declared):
+            raise BindError("dtype", f"`{name}` is {array.dtype}, and is declared as {declared}", name)
 
 
 def _check_facts(op: Declaration, program: tree.Program, sizes: Mapping[Symbol, int]) -> None:
