@@ -99,7 +99,7 @@ def test_pictures(page: Path, update_golden: bool) -> None:
         if case.picture is not None:
             drawn = drawn[: case.picture.start()] + block + drawn[case.picture.end() :]
         elif block:
-            drawn = drawn[: case.end] + block + drawn[case.end :]
+            drawn = drawn[: case.end] + "\n" + block + drawn[case.end :]
     if update_golden:
         page.write_text(drawn, encoding="utf-8")
     else:

@@ -6,7 +6,7 @@ CODES: dict[str, str] = {
     # text
     "encoding": "the file is not UTF-8",
     "syntax": "the text is not TDL at this place",
-    "number": "a number is not written as one, or is out of range",
+    "number": "a number is not written as one",
     # names
     "unknown-name": "a name that nothing declares",
     "duplicate-name": "a name declared twice in one scope",

@@ -8,6 +8,8 @@ import typer
 from tdl.compiler.cli.check import check
 from tdl.compiler.cli.explain import explain
 from tdl.compiler.cli.fmt import fmt
+from tdl.compiler.cli.run import run
+from tdl.compiler.cli.test import run_tests
 from tdl.compiler.version import VERSION
 
 app = typer.Typer(
@@ -19,6 +21,8 @@ app = typer.Typer(
 )
 app.command()(check)
 app.command()(fmt)
+app.command("test")(run_tests)
+app.command()(run)
 app.command()(explain)
 
 

@@ -10,6 +10,7 @@ import typer
 from tdl.compiler.cli.fault import ERRORS
 from tdl.compiler.cli.files import find_sources, read_source
 from tdl.compiler.cli.formats import Found, as_github, as_json
+from tdl.compiler.cli.programs import find_source
 from tdl.compiler.cli.screen import Color, Screen, stdout
 from tdl.language.frame import Fragment, Line, Style
 from tdl.language.source import Source
@@ -57,7 +58,7 @@ def examine(path: str) -> list[Found]:
 
 def _report(found: Sequence[Found], files: int, screen: Screen) -> None:
     for source, diagnostic in found:
-        screen.diagnostics([diagnostic], source)
+        screen.diagnostics([diagnostic], source, find_source)
     if found:
         screen.write([summary(found, files)])
 

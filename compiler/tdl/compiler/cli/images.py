@@ -109,8 +109,8 @@ def _bytes(path: str, name: str, array: Array) -> Array:
 
     if array.dtype == np.uint8:
         return array
-    if array.dtype == bool:
-        return array.view(np.uint8) * np.uint8(255)
+    if array.dtype.kind == "b":
+        return _bytes(path, name, array.astype(np.float32))
     if array.dtype.kind in "iu":
         raise Fault(f"cannot write {path}: {name} is {array.dtype}, a picture u8, bool or a float", "use .npy", ERRORS)
     bright = np.nan_to_num(array.astype(np.float64), nan=0.0)
