@@ -170,7 +170,7 @@ class _Checker:
         outside = [negation(piece.contains(element)) for piece in pieces]
         if is_empty((*self.facts.formulas, *inside, *outside)):
             return False
-        point = self._witness(every((*inside, *outside)), element)
+        point = self._witness(tensor, every((*inside, *outside)))
         shown = show_element(tensor.name, element, point or {})
         sizes = ", ".join(map(str, tensor.shape))
         self.report.error(
@@ -182,9 +182,10 @@ class _Checker:
         )
         return True
 
-    def _witness(self, wrong: Formula, element: tuple[Form, ...]) -> Point | None:
+    def _witness(self, tensor: Tensor, wrong: Formula) -> Point | None:
+        element = _element(tensor)
         order = (*size_symbols(self.program), *(at.symbol for at in element if at.symbol is not None))
-        return find_witness(self.facts.formulas, wrong, order, element)
+        return find_witness(self.facts.formulas, wrong, order, (*tensor.shape, *element))
 
     # ---- reports
 
@@ -233,7 +234,7 @@ class _Checker:
 
     def _report_twice(self, tensor: Tensor, earlier: _Piece, later: _Piece, both: Formula) -> None:
         element = _element(tensor)
-        point = self._witness(both, element)
+        point = self._witness(tensor, both)
         shown = show_element(tensor.name, element, point) if point else tensor.name
         self.report.error(
             "overlap",

@@ -38,7 +38,7 @@ def _itself(program: Program, facts: Facts, inside: list[Dependence]) -> str | N
             same = [equal(a, b) for a, b in zip(each.element, _written(each))]
             point = _witness(program, facts, every((*_plain(each.formulas), *same)), each)
             if point is not None:
-                element = show_element(each.access.tensor, each.element, point)
+                element = show_element(each.access.tensor, _written(each), point)
                 return f"{_sizes(point)}`{element}` reads itself"
     return None
 
@@ -49,13 +49,13 @@ def _pair(program: Program, facts: Facts, inside: list[Dependence]) -> str | Non
         renamed = _renaming(second)
         back = [substituted(formula, renamed) for formula in _plain(second.formulas)]
         back_element = tuple(forms.substitute(form, renamed) for form in second.element)
-        middle = (forms.substitute(form, renamed) for form in _coordinates(second, first.access.tensor))
+        middle = [forms.substitute(form, renamed) for form in _coordinates(second, first.access.tensor)]
         meet = [equal(a, b) for a, b in zip(first.element, middle)]
         meet += [equal(a, b) for a, b in zip(back_element, _coordinates(first, second.access.tensor))]
         point = _witness(program, facts, every((*_plain(first.formulas), *back, *meet)), first)
         if point is not None:
-            one = show_element(second.access.tensor, back_element, point)
-            other = show_element(first.access.tensor, first.element, point)
+            one = show_element(second.access.tensor, _coordinates(first, second.access.tensor), point)
+            other = show_element(first.access.tensor, middle, point)
             return f"{_sizes(point)}`{one}` reads `{other}`, and `{other}` reads `{one}`"
     return None
 

@@ -72,7 +72,7 @@ class Signs:
 
 
 def dependences(program: Program, definition: Definition, writers: list[Definition]) -> list[Dependence]:
-    """The reads of a definition from what the writers write; some may in truth be empty."""
+    """The reads of a definition from what the writers write; whether there are any at all is not yet asked."""
     found: list[Dependence] = []
 
     def visit(access: Access, domain: Domain) -> None:
@@ -100,7 +100,7 @@ def can_happen(dependence: Dependence, facts: Facts, *also: Formula) -> bool:
 
 
 def signs_of(dependence: Dependence, facts: Facts, distance: Form) -> Signs:
-    """The signs that a distance can have; the sign of a constant is trusted to be possible."""
+    """The signs that a distance can have, where the dependence is known to happen."""
     if distance.is_constant:
         value = distance.constant
         return Signs(value > 0, value == 0, value < 0)

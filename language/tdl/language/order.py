@@ -77,13 +77,7 @@ class _Sorter:
                 yield Run(component[0])
 
     def _component(self, members: list[Definition], inside: list[Dependence], used: Used) -> Iterator[Step]:
-        choice = self._choice(members, inside, used) if len(members) == 1 else None
-        if choice is None:
-            real = [each for each in inside if can_happen(each, self.facts)]
-            if len(real) < len(inside):
-                yield from self.steps(members, real, used)
-                return
-            choice = choice or self._choice(members, inside, used)
+        choice = self._choice(members, inside, used)
         if choice is None:
             yield from self._refuse(members, inside)
         else:
@@ -206,7 +200,7 @@ def find_order(program: Program, report: Report) -> Program:
             continue
         try:
             found = [each for member in members for each in dependences(program, member, members)]
-            steps += sorter.steps(members, found, {})
+            steps += sorter.steps(members, [each for each in found if can_happen(each, sorter.facts)], {})
         except Undecided:
             names = " and ".join(dict.fromkeys(f"`{member.targets[0].tensor}`" for member in members))
             report.error(

@@ -165,13 +165,13 @@ class _Solver:
         """The last index in the text whose readers' boxes are known."""
         for wait in (True, False):
             for slot in reversed(self._open_slots()):
-                high = self._greatest_read(slot, wait) if slot.is_left else None
-                if high is not None:
-                    return self._settle(slot, [(forms.ZERO, high + 1)])
+                end = self._end_of_reads(slot, wait) if slot.is_left else None
+                if end is not None:
+                    return self._settle(slot, [(forms.ZERO, end)])
         return False
 
-    def _greatest_read(self, slot: _Slot, wait: bool) -> Form | None:
-        """The greatest value at which the index's tensors are read; with `wait`, None until all readers are known."""
+    def _end_of_reads(self, slot: _Slot, wait: bool) -> Form | None:
+        """One past where the index's tensors are read; with `wait`, None until all readers are known."""
         boxes: list[Form | None] = []
         for target in slot.definition.targets:
             axes = [axis for axis, form in enumerate(target.coordinates) if form.symbol == slot.binder.index]
@@ -193,7 +193,7 @@ class _Solver:
         if nature(subscript) == "data":
             return None
         high = extent(subscript, binders, "greatest")
-        return high if high is not None and is_solved(high) and nature(high) != "data" else None
+        return high + 1 if high is not None and is_solved(high) and nature(high) != "data" else None
 
     def _settle(self, slot: _Slot, bounds: list[tuple[Form, Form]]) -> bool:
         lower = [lo for lo, _ in bounds]

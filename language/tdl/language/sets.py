@@ -18,6 +18,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from tdl.language import forms
 from tdl.language.conditions import AtLeast, Equal, Every, Formula, Some, forms_of, negation
+from tdl.language.data import known_of_data
 from tdl.language.domains import Domain
 from tdl.language.forms import Atom, Extreme, FloorDiv, Form, Symbol
 from tdl.language.inequalities import Facts, is_known, linear
@@ -43,7 +44,7 @@ def least_point(formulas: Iterable[Formula], order: Sequence[Symbol]) -> dict[Sy
     """
     system = _System(order)
     points = [system.point(rows) for rows in system.cases(formulas)]
-    return dict(zip(order, min(points))) if points else None
+    return dict(zip(order, min(points)[1])) if points else None
 
 
 def holds(goal: Form, facts: Facts, domain: Domain) -> bool:
@@ -54,7 +55,7 @@ def holds(goal: Form, facts: Facts, domain: Domain) -> bool:
     if any(is_known(goal - condition, facts, domain.binders) for condition in conditions):
         return True
     denied = negation(AtLeast(goal))
-    everything = (*facts.formulas, *domain.formulas())
+    everything = (*facts.formulas, *domain.formulas(), *known_of_data(goal))
     relevant = connected(everything, goal.symbols())
     if is_empty((*relevant, denied)):
         return True
@@ -113,17 +114,17 @@ class _System:
         _reset_budget()
         yield from self._search((*rows, *self.divisions), choices)
 
-    def point(self, rows: tuple[_Row, ...]) -> tuple[int, ...]:
-        """The least values of the columns in one case."""
+    def point(self, rows: tuple[_Row, ...]) -> tuple[int, tuple[int, ...]]:
+        """The least values of the columns in one case, after a number that is the less the better they are bounded."""
         free = [column for atom, column in self.columns.items() if not isinstance(atom, FloorDiv)]
         sizes = [column for atom, column in self.columns.items() if column in free and not _is_index(atom)]
-        for natural in ((), sizes, free):
+        for effort, natural in enumerate(((), sizes, free)):
             bounded = (*rows, *(_Row(False, ((column, 1),), 0) for column in natural))
             if not _is_empty(bounded, len(self.columns)):
                 least = _least(bounded, len(self.columns))
                 if least is not None:
-                    return least
-        return _any(rows, len(self.columns))
+                    return effort, least
+        return 3, _any(rows, len(self.columns))
 
     def _search(self, rows: tuple[_Row, ...], choices: tuple[tuple[_Case, ...], ...]) -> Iterator[tuple[_Row, ...]]:
         self.spent += 1
@@ -225,28 +226,31 @@ def _is_empty(rows: tuple[_Row, ...], width: int) -> bool:
 
 
 def _least(rows: tuple[_Row, ...], width: int) -> tuple[int, ...] | None:
-    """The least point; None if there is no least."""
+    """The least point of a set that has one, column by column; None if some column has no least value."""
     import islpy
 
     def ask() -> tuple[int, ...] | None:
-        try:
-            return _coordinates(_basic_set(rows, width).lexmin().sample_point(), width)
-        except islpy.Error as error:
-            if "unbounded" in str(error):
+        points = islpy.Set.from_basic_set(_basic_set(rows, width))
+        found: list[int] = []
+        for column in range(width):
+            least = points.dim_min_val(column)
+            if not least.is_int():
                 return None
-            raise
+            found.append(least.to_python())
+            points = points.fix_val(islpy.dim_type.set, column, least)
+        return tuple(found)
 
     return _asked(ask)
 
 
 def _any(rows: tuple[_Row, ...], width: int) -> tuple[int, ...]:
-    return _asked(lambda: _coordinates(_basic_set(rows, width).sample_point(), width))
-
-
-def _coordinates(point: Any, width: int) -> tuple[int, ...]:
     import islpy
 
-    return tuple(point.get_coordinate_val(islpy.dim_type.set, k).to_python() for k in range(width))
+    def ask() -> tuple[int, ...]:
+        point = _basic_set(rows, width).sample_point()
+        return tuple(point.get_coordinate_val(islpy.dim_type.set, k).to_python() for k in range(width))
+
+    return _asked(ask)
 
 
 def _basic_set(rows: tuple[_Row, ...], width: int) -> Any:
