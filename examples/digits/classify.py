@@ -84,7 +84,7 @@ def _count(number: int, is_right: bool) -> Text:
 
 def gallery(images: Array, labels: Array, digits: Array, sure: Array, chosen: Array, is_colored: bool) -> Table:
     """The chosen pictures side by side, each over what it is read as."""
-    table = Table.grid(padding=(0, 2))
+    table = Table.grid(padding=(0, 3))
     table.add_row(*(picture(images[each], is_colored) for each in chosen))
     table.add_row(*(_caption(labels[each], digits[each], sure[each]) for each in chosen))
     return table
@@ -97,26 +97,26 @@ def _caption(label: int, digit: int, sure: float) -> Text:
 
 
 def picture(pixels: Array, is_colored: bool) -> Text:
-    """Two characters a pixel: blocks in shades of grey, or of density where there are no colours."""
+    """Two characters a pixel: shades of grey, or blocks of some density where there are no colours."""
     text = Text()
     for row in pixels:
         for ink in row.tolist():
             if is_colored:
-                grey = 24 + 224 * ink // INK
-                text.append("██", f"rgb({grey},{grey},{grey})")
+                grey = 24 + 216 * ink // INK
+                text.append("  ", f"on rgb({grey},{grey},{grey})")
             else:
                 text.append(SHADES[(len(SHADES) - 1) * ink // INK] * 2)
         text.append("\n")
-    text.rstrip()
-    return text
+    return text[:-1]
 
 
 def report(images: Array, labels: Array, digits: Array, sure: Array, is_colored: bool) -> Group:
     is_right = digits == labels
-    right = np.array([np.flatnonzero(is_right & (labels == digit))[0] for digit in (0, 3, 5, 8)])
+    right = np.array([np.flatnonzero(is_right & (labels == digit))[0] for digit in (0, 3, 4, 5)])
     wrong = np.flatnonzero(~is_right)[:4]
-    rows = (gallery(images, labels, digits, sure, chosen, is_colored) for chosen in (right, wrong))
-    return Group("", confusion(labels, digits), *(part for row in rows for part in ("", row)))
+    shown = (gallery(images, labels, digits, sure, chosen, is_colored) for chosen in (right, wrong))
+    titles = (Text(title, "dim") for title in ("some it reads", "some it misreads"))
+    return Group(confusion(labels, digits), *(part for row in zip(titles, shown) for part in ("", *row)))
 
 
 def main() -> int:
@@ -129,7 +129,7 @@ def main() -> int:
 
     console = Console()
     console.print("", summary(right, len(labels), peer, reader.seconds_per_image(images)), sep="\n")
-    console.print(report(images, labels, digits, sure, is_colored=console.color_system is not None))
+    console.print("", report(images, labels, digits, sure, is_colored=console.color_system is not None), sep="\n")
     return 0 if right == peer else 1
 
 
