@@ -90,6 +90,20 @@ def bind(
     return Bound(checked.program, bound_sizes, shapes)
 
 
+def instance_of(
+    op: Declaration, parameters: Mapping[str, object], sizes: Mapping[str, int | Sequence[int]]
+) -> Instance:
+    """The instance with these parameters, sizes and ranks of packs bound and the rest left open. Raises BindError."""
+    item = op.item
+    assert isinstance(item, syntax.Op)
+    kinds = _kinds(op, item)
+    chosen, ranks = _explicit(op.name, parameters, kinds), _ranks(item, {}, sizes)
+    signature = _signature(op, Instance.of(chosen, ranks), frozenset(_open(item, chosen, kinds)))
+    solver = _Solver(op, item, signature, chosen, kinds)
+    solver.take_sizes(sizes, ranks)
+    return Instance.of(chosen, ranks, {symbol.name: size for symbol, size in solver.known.items()})
+
+
 # ---- parameters
 
 

@@ -9,6 +9,7 @@ from tdl.compiler.cli.check import check
 from tdl.compiler.cli.explain import explain
 from tdl.compiler.cli.fmt import fmt
 from tdl.compiler.cli.run import run
+from tdl.compiler.cli.show import show
 from tdl.compiler.cli.test import run_tests
 from tdl.compiler.version import VERSION
 
@@ -23,6 +24,7 @@ app.command()(check)
 app.command()(fmt)
 app.command("test")(run_tests)
 app.command()(run)
+app.command()(show)
 app.command()(explain)
 
 

@@ -11,6 +11,7 @@ import typer
 from tdl.compiler.cli.arrays import Wanted, check_writable, read_array, write_arrays
 from tdl.compiler.cli.failures import show_failure
 from tdl.compiler.cli.fault import ERRORS, Fault
+from tdl.compiler.cli.ops import SET, find_op, refused
 from tdl.compiler.cli.programs import checked_file
 from tdl.compiler.cli.progress import waiting
 from tdl.compiler.cli.screen import Color, stderr, stdout
@@ -19,19 +20,17 @@ from tdl.compiler.cli.summary import describe_run
 
 if TYPE_CHECKING:
     import numpy as np
-    from tdl.language.analysis import Analysis
     from tdl.language.binding import Bound
     from tdl.language.scope import Declaration
 
     Array = np.ndarray[Any, Any]
 
 INPUTS = "Inputs: .npy, .npz[:key], .csv, a picture, a number or a list. The rest are random."
-SET = "Sizes and compile-time parameters: --set N=64 --set T=f64 --set S=[3,50]."
 
 
 def run(
-    file: Annotated[str, typer.Argument(help="A program; `-` is standard input.", metavar="FILE")],
-    op: Annotated[str, typer.Argument(help="The name of an op in it.", metavar="OP")],
+    file: Annotated[str, typer.Argument(help="A program; `-` is standard input.")],
+    op: Annotated[str, typer.Argument(help="The name of an op in it.")],
     inputs: Annotated[list[str] | None, typer.Argument(help=INPUTS, metavar="[NAME=VALUE]...")] = None,
     out: Annotated[
         list[str] | None,
@@ -64,16 +63,6 @@ def run(
 
 
 # ---- what is asked for
-
-
-def find_op(analysis: Analysis, name: str) -> Declaration:
-    """The op of that name, its own or imported."""
-    ops = analysis.module.ops
-    if name in ops:
-        return ops[name]
-    close = difflib.get_close_matches(name, ops, 1)
-    known = f"it has {', '.join(ops)}" if ops else "it has none"
-    raise Fault(f"{analysis.source.path} has no op `{name}`", f"did you mean `{close[0]}`?" if close else known)
 
 
 def _given(inputs: Sequence[str] | None, op: Declaration) -> Iterator[tuple[str, str]]:
@@ -154,21 +143,7 @@ def bind_op(op: Declaration, given: Mapping[str, Array], settings: Settings) -> 
     try:
         return bind(op, types, settings.parameters, settings.sizes)
     except BindError as error:
-        message = error.message if f"`{op.name}`" in error.message else f"{op.name}: {error.message}"
-        raise Fault(message, _remedy(error, given), ERRORS) from None
-
-
-def _remedy(error: Any, given: Mapping[str, Array]) -> str:
-    if error.code == "dtype" and error.argument in given:
-        return "--cast converts arrays to the declared dtypes"
-    unknown = error.argument and error.argument not in given
-    if (
-        unknown
-        and error.code in ("shape", "parameter")
-        and ("not known" in error.message or "not fixed" in error.message)
-    ):
-        return f"give an input that has it, or --set {error.argument}=..."
-    return "; ".join(error.notes)
+        raise refused(op, error, given) from None
 
 
 # ---- running
