@@ -84,6 +84,21 @@ def _is_array_like(value: object) -> bool:
     return any(hasattr(value, name) for name in ("__array_interface__", "__array__", "__array_struct__"))
 
 
+def as_scalar(value: object, dtype: np.dtype[Any]) -> object:
+    """A plain number as an array of rank 0, where the dtype surely holds it; anything else as it is."""
+    kind = type(value)
+    if kind is float:
+        fits = dtype.kind not in "iub"
+    elif kind is int:
+        fits = dtype.kind != "b"
+    else:
+        fits = kind is dtype.type or (kind is bool and dtype.kind == "b")
+    try:
+        return np.array(value, dtype) if fits else value
+    except OverflowError:
+        return value
+
+
 def prepare_input(op: str, argument: Argument, spec: Spec) -> Array:
     """The argument as a dense, aligned, native array of the declared dtype; a copy only where it is not one already."""
     array = argument.array

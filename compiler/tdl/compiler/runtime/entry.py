@@ -11,6 +11,7 @@ from math import prod
 from typing import Any
 
 import numpy as np
+from tdl.compiler.backends.llvm.kernel import ALIGNMENT
 from tdl.compiler.backends.llvm.scalars import concrete
 from tdl.compiler.runtime import fastcall
 from tdl.compiler.runtime.compile import Kernel, load_text
@@ -22,6 +23,9 @@ from tdl.language.binding import Bound
 
 FastCall = Callable[..., Any]
 """Called with `out` and the inputs; NotImplemented where they are not what it was made for."""
+
+
+_ADDRESSABLE = 1 << 47
 
 
 @dataclass(frozen=True)
@@ -53,15 +57,15 @@ class Entry:
         self._sizes = {spec.name: (ctypes.c_int64 * len(spec.shape))(*spec.shape) for spec in specs}
         self._kernel = ctypes.CFUNCTYPE(ctypes.c_int32, *[ctypes.c_void_p] * 3)(kernel.address)
         self._failure = partial(raise_failure, program.name, kernel.sites)
-        self.fast: FastCall = _missed
+        self.fast: FastCall = missed
         if is_known_layout():
             self.fast = self._bind_fast(kernel, is_long(kernel.nest, bound.sizes))
 
     def call(self, inputs: list[Array], outputs: list[Array]) -> None:
         """Run the kernel on dense arrays of exactly the dtypes and shapes of the entry."""
         error = (ctypes.c_int64 * 5)()
-        workspace = np.empty(self.workspace + 64, np.uint8)
-        aligned = (workspace.ctypes.data + 63) & -64
+        workspace = allocate(self.name, Spec("the workspace", np.dtype(np.uint8), (self.workspace + ALIGNMENT,)))
+        aligned = -(-workspace.ctypes.data // ALIGNMENT) * ALIGNMENT
         context = (ctypes.c_void_p * 5)(aligned, None, None, ctypes.addressof(error), None)
         code = self._kernel(context, self._tensors(inputs, self.inputs), self._tensors(outputs, self.outputs))
         if code:
@@ -108,18 +112,34 @@ def _spec(bound: Bound, name: str) -> Spec:
 
 
 def _workspace(kernel: Kernel, bound: Bound) -> int:
-    """Bytes for the intermediates. Raises MemoryError where no machine could have them."""
+    """Bytes for the intermediates, as the kernel lays them out. Raises MemoryError where no machine could have them.
+
+    The sizes are computed here as well, in integers that do not wrap as the kernel's do.
+    """
+    exact = 0
+    for name, tensor in bound.program.tensors.items():
+        if tensor.role == "intermediate":
+            elements = prod(max(0, size) for size in bound.shape(name))
+            exact += -(-elements * concrete(tensor.dtype).bytes // ALIGNMENT) * ALIGNMENT
     size = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(kernel.workspace)
     sizes = [bound.sizes[dim] for dim in bound.program.dims]
-    result: int = size((ctypes.c_int64 * len(sizes))(*sizes))
-    if result < 0 or result > 1 << 47:
+    if exact > _ADDRESSABLE or size((ctypes.c_int64 * len(sizes))(*sizes)) != exact:
         at = ", ".join(f"{dim} = {value}" for dim, value in bound.sizes.items())
-        raise MemoryError(f"{bound.program.name}: its intermediate tensors are too large at {at}")
-    return result
+        raise MemoryError(f"{bound.program.name}: its intermediate tensors are too large ({exact} bytes) at {at}")
+    return exact
 
 
-def _missed(*_: object) -> Any:
+def missed(*_: object) -> Any:
+    """The fast path where there is none."""
     return NotImplemented
+
+
+def allocate(op: str, spec: Spec) -> Array:
+    """A new array. Raises MemoryError, with the name of what is too large."""
+    try:
+        return np.empty(spec.shape, spec.dtype)
+    except (ValueError, MemoryError) as error:
+        raise MemoryError(f"{op}: {spec.name} is too large: {error}") from None
 
 
 class _MethodDefinition(ctypes.Structure):

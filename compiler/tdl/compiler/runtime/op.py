@@ -1,7 +1,8 @@
 """An op as a Python function: arguments in, arrays out.
 
-A call first tries the last signature's fast path; what that does not take is sorted, checked against the declaration by
-the language, and then runs the same kernel. Calls may come from several threads at once.
+A call first tries the last signature's fast path, then what earlier calls left behind, and at last sorts its arguments
+and has the language check them against the declaration. All of these run the same kernel. Calls may come from several
+threads at once.
 """
 
 from __future__ import annotations
@@ -11,20 +12,24 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from tdl.compiler.runtime.arguments import Argument, check_outputs, prepare_input, read_argument, sort_arguments
+from tdl.compiler.runtime.arguments import (
+    Argument,
+    as_scalar,
+    check_outputs,
+    prepare_input,
+    read_argument,
+    sort_arguments,
+)
 from tdl.compiler.runtime.compile import Kernel, compile_program
-from tdl.compiler.runtime.entry import Entry, FastCall
+from tdl.compiler.runtime.entry import Entry, FastCall, allocate, missed
 from tdl.language import syntax
-from tdl.language.arrays import Array, dtype_of
+from tdl.language.arrays import dtype_of
 from tdl.language.binding import BindError, bind
 from tdl.language.scope import Declaration
 from tdl.language.tree import Program
 
+_FLOATS = (float, np.floating)
 _KEPT = 256  # signatures, of which each keeps a table of a few hundred bytes
-
-
-def _missed(*_: object) -> Any:
-    return NotImplemented
 
 
 class Op:
@@ -38,18 +43,20 @@ class Op:
         self.__doc__ = item.doc
         self._inputs = tuple(each.name.text for each in item.inputs)
         self._parameters = tuple(each.name.text for each in item.params)
-        self._fast: FastCall = _missed
-        self._fast_with: dict[object, FastCall] = {}
+        self._scalars = tuple(position for position, each in enumerate(item.inputs) if not each.type.shape)
+        self._last: Entry | None = None
+        self._fast: FastCall = missed
+        self._fast_by_key: dict[object, FastCall] = {}
         self._entries: dict[object, Entry] = {}
         self._kernels: dict[int, tuple[Program, Kernel]] = {}
 
     def __call__(self, *args: object, out: object = None, **named: object) -> Any:
         """Results as NumPy arrays: one alone, several as a tuple; those of rank 0 as NumPy scalars."""
-        if named:
-            return self._call_with(args, named, out)
-        result = self._fast(out, *args)
+        result = NotImplemented if named else self._fast(out, *args)
         if result is NotImplemented:
-            return self._call_checked(args, named, out)
+            result = self._call_again(args, named, out)
+        if result is NotImplemented:
+            result = self._call_checked(args, named, out)
         return result
 
     @property
@@ -62,23 +69,51 @@ class Op:
     def __repr__(self) -> str:
         return f"<op {self.__name__}{self.__signature__}>"
 
-    def _call_with(self, args: tuple[object, ...], named: dict[str, object], out: object) -> Any:
-        """A call with names: fast where they are compile-time parameters that were given before."""
-        try:
-            fast = self._fast_with.get(_key(named))
-        except TypeError:  # an array is no key
-            fast = None
-        result = NotImplemented if fast is None else fast(out, *args)
-        return self._call_checked(args, named, out) if result is NotImplemented else result
+    # ---- calls like earlier ones
 
-    def _call_checked(self, args: tuple[object, ...], named: Mapping[str, object], out: object) -> Any:
+    def _call_again(self, args: tuple[object, ...], named: dict[str, object], out: object) -> Any:
+        """Run what an earlier call prepared for these dtypes and shapes; numbers may stand for tensors of rank 0."""
+        if self._scalars and self._last is not None:
+            args = self._with_scalars(args, self._last)
+        try:
+            fast = self._fast_by_key.get(_call_key(args, named))
+        except (TypeError, AttributeError):  # something that is no array, or a named array, which is no key
+            return NotImplemented
+        if fast is None:
+            return NotImplemented
+        if not named:
+            self._fast = fast
+        return fast(out, *args)
+
+    def _with_scalars(self, args: tuple[object, ...], entry: Entry) -> tuple[object, ...]:
+        if len(args) != len(entry.inputs):
+            return args
+        changed = list(args)
+        for position in self._scalars:
+            changed[position] = as_scalar(args[position], entry.inputs[position].dtype)
+        return tuple(changed)
+
+    def _remember(self, entry: Entry, parameters: Mapping[str, object], named: dict[str, object]) -> None:
+        """Make the next call like this one fast: one whose inputs are given by position."""
+        self._last = entry
+        if not parameters:
+            self._fast = entry.fast
+        if len(parameters) == len(named):
+            if len(self._fast_by_key) >= _KEPT:
+                self._fast_by_key.clear()
+            types = tuple([(spec.dtype, spec.shape) for spec in entry.inputs])
+            self._fast_by_key[types, _key(named)] = entry.fast
+
+    # ---- calls that are checked
+
+    def _call_checked(self, args: tuple[object, ...], named: dict[str, object], out: object) -> Any:
         op = self.__name__
         given, parameters = sort_arguments(op, self._inputs, self._parameters, args, named)
         arguments = [read_argument(op, name, value) for name, value in given.items()]
         entry = self._entry(arguments, parameters)
         inputs = [prepare_input(op, argument, spec) for argument, spec in zip(arguments, entry.inputs)]
         if out is None:
-            outputs = [_allocated(op, spec.name, spec.shape, spec.dtype) for spec in entry.outputs]
+            outputs = [allocate(op, spec) for spec in entry.outputs]
         else:
             outputs = check_outputs(op, out, entry.outputs, list(zip(self._inputs, inputs)))
         entry.call(inputs, outputs)
@@ -88,20 +123,11 @@ class Op:
         results = [output if output.ndim else output[()] for output in outputs]
         return results[0] if len(results) == 1 else tuple(results)
 
-    def _remember(self, entry: Entry, parameters: Mapping[str, object], named: Mapping[str, object]) -> None:
-        """Make the next call like this one fast."""
-        if not parameters:
-            self._fast = entry.fast
-        elif len(parameters) == len(named):
-            if len(self._fast_with) >= _KEPT:
-                self._fast_with.clear()
-            self._fast_with[_key(named)] = entry.fast
-
     def _entry(self, arguments: list[Argument], parameters: Mapping[str, object]) -> Entry:
         """The kernel for these dtypes, shapes and parameters; bound and compiled on first use."""
         types = tuple((argument.type.dtype, argument.type.shape) for argument in arguments)
         try:
-            key: object = (types, _key(parameters))
+            key = (types, _key(parameters))
             found = self._entries.get(key)
         except TypeError:
             raise TypeError(f"{self.__name__}: compile-time parameters are numbers, bools or dtypes") from None
@@ -122,18 +148,21 @@ class Op:
             raise kind(f"{self.__name__}: {error}") from None
         kept = self._kernels.get(id(bound.program))
         if kept is None:
+            if len(self._kernels) >= _KEPT:
+                self._kernels.clear()
             kept = self._kernels[id(bound.program)] = bound.program, compile_program(bound.program)
         return Entry(kept[1], bound)
 
 
+def _call_key(args: tuple[Any, ...], named: dict[str, object]) -> object:
+    return tuple([(array.dtype, array.shape) for array in args]), _key(named)
+
+
 def _key(named: Mapping[str, object]) -> tuple[object, ...]:
     """The arguments as a key under which 1, True and 1.0 differ, and 0.0 and -0.0."""
-    return tuple([(name, type(value), _exact(value)) for name, value in named.items()])
-
-
-def _exact(value: object) -> object:
-    """Zeros by their text, which has the sign; an array stays as it is, and is no key."""
-    return repr(value) if isinstance(value, (float, np.floating)) and value == 0 else value
+    return tuple(
+        [(name, type(value), repr(value) if isinstance(value, _FLOATS) else value) for name, value in named.items()]
+    )
 
 
 def _parameter(value: object) -> object:
@@ -143,10 +172,3 @@ def _parameter(value: object) -> object:
     if isinstance(value, np.dtype) or (isinstance(value, type) and issubclass(value, np.generic)):
         return dtype_of(np.dtype(value)) or value
     return value
-
-
-def _allocated(op: str, name: str, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
-    try:
-        return np.empty(shape, dtype)
-    except (ValueError, MemoryError) as error:
-        raise MemoryError(f"{op}: {name} is too large: {error}") from None
