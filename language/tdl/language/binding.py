@@ -320,6 +320,8 @@ def _require_sound(checked: Checked, op: str, sizes: Mapping[Symbol, int] | None
         if diagnostic.severity == "error":
             where = f" at {describe_sizes(sizes)}" if sizes else ""
             raise BindError(diagnostic.code, f"`{op}` cannot run{where}: {diagnostic.message}", None, diagnostic.notes)
+    if not checked.is_sound:
+        raise BindError("definition", f"`{op}` cannot run: a part of it, or something it refers to, is broken")
 
 
 def _require_dtypes(program: tree.Program, arrays: Mapping[str, ArrayType]) -> None:

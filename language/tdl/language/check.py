@@ -37,10 +37,12 @@ class Checked:
 
     program: tree.Program
     diagnostics: tuple[Diagnostic, ...]
+    is_broken: bool = False
+    """Whether something in it, or that it refers to, was reported elsewhere: as a syntax error, or where it stands."""
 
     @property
     def is_sound(self) -> bool:
-        return not any(diagnostic.severity == "error" for diagnostic in self.diagnostics)
+        return not self.is_broken and not any(diagnostic.severity == "error" for diagnostic in self.diagnostics)
 
 
 def check_op(declaration: Declaration, instance: Instance = Instance()) -> Checked:  # noqa: B008 (immutable)
@@ -52,6 +54,18 @@ def check_op(declaration: Declaration, instance: Instance = Instance()) -> Check
 def _check(declaration: Declaration, instance: Instance) -> Checked:
     """The instance is never left out here: to the memo, a call that omits it would be another call."""
     context = Context(Report(), declaration.text)
+    try:
+        program = _proved(declaration, instance, context)
+    except RecursionError:
+        program = tree.Program(declaration.name, {}, (), {}, {}, (), (), (), (), ())
+        context.report.diagnostics.clear()
+        context.error("definition", f"`{declaration.name}` nests too deeply to be checked", declaration.span)
+    report = context.report
+    ordered = sorted(report.diagnostics, key=lambda each: each.primary.start)
+    return Checked(program, tuple(ordered), bool(report.broken))
+
+
+def _proved(declaration: Declaration, instance: Instance, context: Context) -> tree.Program:
     signature = elaborate_signature(declaration, instance, context)
     if not context.failed:
         check_solvable(declaration.item, signature)  # type: ignore[arg-type]
@@ -59,8 +73,7 @@ def _check(declaration: Declaration, instance: Instance) -> Checked:
     program = _draft(declaration, signature, drafted)
     for proof in PROOFS:
         program = proof(program, context.report)
-    ordered = sorted(context.report.diagnostics, key=lambda each: each.primary.start)
-    return Checked(program, tuple(ordered))
+    return program
 
 
 def _draft(declaration: Declaration, signature: Signature, drafted: Drafted) -> tree.Program:

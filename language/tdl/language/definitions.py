@@ -53,7 +53,7 @@ def elaborate_body(item: syntax.Op | syntax.Intrinsic, signature: Signature, con
             context.report.broken.update(name.text for name in statement.defines)
         if not isinstance(statement, syntax.Definition):
             continue
-        context.failed = False
+        context.failed, context.expanded = False, 0
         for build in _definition(statement, number, scope):
             builders.append((statement, build))
             number += 1

@@ -14,6 +14,7 @@ from tdl.language.diagnostic import Fix
 from tdl.language.dtypes import BOOL, DTYPES, I64
 from tdl.language.literals import literal, parse_number
 from tdl.language.scope import (
+    MAX_DEPTH,
     Declaration,
     Entity,
     IndexEntity,
@@ -39,6 +40,8 @@ COMPARISONS: dict[str, tree.CompareOperator] = {
 
 def elaborate(expr: syntax.Expr, scope: Scope) -> Typed:
     """The meaning of an expression in a scope. Errors go to the scope's report; the result is then of unknown type."""
+    if scope.place is not None and not scope.may_expand():
+        return unknown(expr.span)
     match expr:
         case syntax.Number(text):
             return literal(parse_number(text), expr.span, scope)
@@ -193,16 +196,13 @@ def constant_value(declaration: Declaration, expr: syntax.Ref, scope: Scope) -> 
 
     item, context = declaration.item, scope.context
     assert isinstance(item, syntax.Const)
-    if check_constant(declaration):
+    if declaration.depth > MAX_DEPTH or check_constant(declaration):
         context.failed = True
         return unknown(expr.span)
-    outer = context.calls
-    context.calls = (*outer, declaration.key)
     inside = Scope(context, declaration.environment, {}, scope.at(expr.span))
     typed = elaborate(item.value, inside)
     if item.type is not None:
         typed = calls.declared(typed, calls.dtype_of(item.type, inside), inside)
-    context.calls = outer
     return typed
 
 

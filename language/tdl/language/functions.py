@@ -7,32 +7,17 @@ from functools import lru_cache
 from tdl.language import calls, expressions, syntax
 from tdl.language.diagnostic import Diagnostic
 from tdl.language.dtypes import DType
-from tdl.language.parameters import bound, evaluate, kind_of, symbolic
+from tdl.language.parameters import compile_time, kind_of, symbolic
 from tdl.language.report import Report
 from tdl.language.scope import Context, Declaration, Entity, Scope, Typed, ValueEntity
 from tdl.language.source import Span
 from tdl.language.tree import Local
 from tdl.language.types import describe, settle, unify
 
-_checking: list[str] = []
-
-
-def check_function(declaration: Declaration) -> tuple[Diagnostic, ...]:
-    """What is wrong with a function's declaration; empty for a recursive call while it is being checked."""
-    if declaration.key in _checking:
-        return (RECURSION,)
-    _checking.append(declaration.key)
-    try:
-        return _check_function(declaration)
-    finally:
-        _checking.pop()
-
-
-RECURSION = Diagnostic("definition", "a function calls itself", Span(0, 0))
-
 
 @lru_cache(maxsize=1024)
-def _check_function(declaration: Declaration) -> tuple[Diagnostic, ...]:
+def check_function(declaration: Declaration) -> tuple[Diagnostic, ...]:
+    """What is wrong with a function's declaration."""
     item = declaration.item
     assert isinstance(item, syntax.Fn)
     context = Context(Report(), declaration.text)
@@ -108,9 +93,9 @@ def _parameters(parameters: tuple[syntax.Parameter, ...], scope: Scope) -> Scope
             continue
         entity: Entity = symbolic(name, kind)
         if parameter.default is not None:
-            value = evaluate(parameter.default, name, kind, scope)
-            if value is not None and isinstance(kind, DType):
-                entity = bound(value, kind)
+            default = compile_time(parameter.default, name, kind, scope)
+            if default is not None and isinstance(kind, DType):
+                entity = default
         scope = scope.with_names({name: entity})
     return scope
 

@@ -6,14 +6,14 @@ circle are reported, and cannot be used.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, fields, is_dataclass
-from functools import lru_cache
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from hashlib import blake2b
 
 from tdl.language import syntax
 from tdl.language.diagnostic import Diagnostic, Fix, Label
-from tdl.language.scope import NAMESPACES, Declaration, Environment, Namespace, closest
+from tdl.language.references import components, uses
+from tdl.language.scope import MAX_DEPTH, NAMESPACES, Declaration, Environment, Namespace, closest
 from tdl.language.source import Source, Span
 
 Key = tuple[Namespace, str]
@@ -59,48 +59,27 @@ def build_module(source: Source, file: syntax.File, load: Import) -> Module:
     return _Builder(source, file, load).build()
 
 
-@lru_cache(maxsize=8192)
-def free_names(parsed: syntax.ParsedItem) -> frozenset[str]:
-    """Every dotted name that an item refers to, whatever it turns out to mean."""
-    return frozenset(_refs(parsed.item))
-
-
-def _refs(node: object) -> Iterator[str]:
-    if isinstance(node, syntax.Ref):
-        yield node.text
-    elif isinstance(node, tuple):
-        for each in node:
-            yield from _refs(each)
-    elif is_dataclass(node):
-        for part in fields(node):
-            if part.name != "span":
-                value = getattr(node, part.name)
-                if not isinstance(value, str | bool | None):
-                    yield from _refs(value)
-
-
 @dataclass
 class _Builder:
     source: Source
     file: syntax.File
     load: Import
     diagnostics: list[Diagnostic] = field(default_factory=list)
-    own: dict[Key, syntax.PlacedItem] = field(default_factory=dict)
+    own: dict[Key, int] = field(default_factory=dict)  # the item's number in the file
     imported: dict[Key, Declaration] = field(default_factory=dict)
     named: set[str] = field(default_factory=set)
     broken: set[str] = field(default_factory=set)
-    made: dict[int, Declaration] = field(default_factory=dict)
-    making: list[int] = field(default_factory=list)
 
     def build(self) -> Module:
         for placed in self.file.items:
             if isinstance(placed.item, syntax.Import):
                 self._import(placed)
-        for placed in self.file.items:
-            self._name(placed)
-        entries = tuple(Entry(placed, self._declare(placed)) for placed in self.file.items)
+        for number, placed in enumerate(self.file.items):
+            self._name(number, placed)
+        made = self._declare_all()
+        entries = tuple(Entry(placed, made[number]) for number, placed in enumerate(self.file.items))
         exports = {key: declaration for key, declaration in self.imported.items() if key[1] in self.named}
-        exports.update({key: self._declare(placed) for key, placed in self.own.items()})
+        exports.update({key: made[number] for key, number in self.own.items()})
         return Module(self.source, entries, exports, tuple(self.diagnostics), frozenset(self.broken))
 
     def _error(self, code: str, message: str, span: Span, placed: syntax.PlacedItem, *notes: str) -> None:
@@ -108,7 +87,7 @@ class _Builder:
 
     # ---- names of this module
 
-    def _name(self, placed: syntax.PlacedItem) -> None:
+    def _name(self, number: int, placed: syntax.PlacedItem) -> None:
         item = placed.item
         if isinstance(item, syntax.BrokenItem):
             if item.name is not None:
@@ -125,12 +104,12 @@ class _Builder:
         if key in self.own or (key in self.imported and name.text in self.named):
             self._duplicate(name, key, placed)
             return
-        self.own[key] = placed
+        self.own[key] = number
 
     def _duplicate(self, name: syntax.Name, key: Key, placed: syntax.PlacedItem) -> None:
         secondary: tuple[Label, ...] = ()
-        earlier = self.own.get(key)
-        if earlier is not None:
+        if key in self.own:
+            earlier = self.file.items[self.own[key]]
             first = earlier.item.name  # type: ignore[union-attr]
             assert isinstance(first, syntax.Name)
             secondary = (Label(first.span.shifted(earlier.offset), "first declared here"),)
@@ -181,51 +160,86 @@ class _Builder:
 
     # ---- keys and environments
 
-    def _declare(self, placed: syntax.PlacedItem) -> Declaration:
-        identity = id(placed)
-        if identity in self.made:
-            return self.made[identity]
-        self.making.append(identity)
-        found: dict[Key, Declaration] = {}
-        circular: set[str] = set()
-        for name in free_names(placed.parsed):
-            for space in ("value", "callable", "tactic", "intrinsic", "memory", "target"):
-                key: Key = (space, name)
-                target = self.own.get(key)
-                if target is not None:
-                    if target is placed and not _may_be_recursive(placed.item):
-                        continue
-                    if id(target) in self.making:
-                        circular.add(name)
-                        continue
-                    found[key] = self._declare(target)
-                elif key in self.imported:
-                    found[key] = self.imported[key]
-        self.making.pop()
-        self._report_circle(placed, circular)
-        broken = frozenset(circular | (self.broken & free_names(placed.parsed)))
-        environment = Environment(dict(sorted(found.items())), broken)
-        made = Declaration(
-            placed.item, placed.parsed.text, self.source.path, placed.offset, _key(placed, environment), environment
-        )
-        self.made[identity] = made
+    def _declare_all(self) -> dict[int, Declaration]:
+        """Every item as a declaration, by number; those it refers to are made first."""
+        items = self.file.items
+        needs = [list(self._needs(number, placed)) for number, placed in enumerate(items)]
+        made: dict[int, Declaration] = {}
+        for component in components(
+            sorted(range(len(items)), key=lambda n: not is_inlined(items[n].item)), needs.__getitem__
+        ):
+            circle = sorted(component) if len(component) > 1 or component[0] in needs[component[0]] else []
+            self._report_circle(circle)
+            names = frozenset(_name_of(items[number].item) for number in circle)
+            made.update({number: self._declare(number, names, made) for number in sorted(component)})
         return made
 
-    def _report_circle(self, placed: syntax.PlacedItem, circular: set[str]) -> None:
-        item = placed.item
-        if not circular or not _may_be_recursive(item):
+    def _needs(self, number: int, placed: syntax.PlacedItem) -> Iterator[int]:
+        """The items of this file that one refers to. An op that calls its own name does not refer to itself."""
+        for key in _keys(placed):
+            target = self.own.get(key)
+            if target is not None and (target != number or is_inlined(placed.item)):
+                yield target
+
+    def _declare(self, number: int, circular: frozenset[str], made: Mapping[int, Declaration]) -> Declaration:
+        placed = self.file.items[number]
+        found: dict[Key, Declaration] = {}
+        used = uses(placed.parsed)
+        names = used.called | used.named
+        for name in names:
+            for space in SPACES:
+                key: Key = (space, name)
+                target = made.get(self.own[key]) if key in self.own else self.imported.get(key)
+                if target is not None and name not in circular:
+                    found[key] = target
+        broken = names & (circular | self.broken)
+        environment = Environment(dict(sorted(found.items())), broken)
+        depth = 1 + max((each.depth for each in found.values() if is_inlined(each.item)), default=0)
+        key = _key(placed, environment)
+        made_now = Declaration(
+            placed.item, placed.parsed.text, self.source.path, placed.offset, key, environment, depth
+        )
+        if depth == MAX_DEPTH + 1 and is_inlined(placed.item):
+            message = f"`{made_now.name}` refers to others more than {MAX_DEPTH} deep"
+            self._error("definition", message, made_now.span, placed)
+        return made_now
+
+    def _report_circle(self, circle: Sequence[int]) -> None:
+        if not circle:
             return
-        name = item.name  # type: ignore[union-attr]
+        placed, *others = (self.file.items[number] for number in circle)
+        name = placed.item.name  # type: ignore[union-attr]
         assert isinstance(name, syntax.Name)
-        others = ", ".join(f"`{each}`" for each in sorted(circular))
-        what = "itself" if circular == {name.text} else f"{others}, which refers back to it"
+        through = " and ".join(f"`{_name_of(each.item)}`" for each in others)
+        what = f"{through}, which refers back to it" if others else "itself"
         note = "recursion over tensors is written as a recurrence: `S[t] = S[t - 1] + X[t]`"
-        self._error("definition", f"`{name.text}` refers to {what}", name.span, placed, note)
+        notes = () if isinstance(placed.item, syntax.Const) else (note,)
+        self._error("definition", f"`{name.text}` refers to {what}", name.span, placed, *notes)
 
 
-def _may_be_recursive(item: syntax.Item) -> bool:
-    """Whether a reference to its own name would be recursion, and not another thing of that name."""
+SPACES: tuple[Namespace, ...] = ("value", "callable", "tactic", "intrinsic", "memory", "target")
+
+
+def _keys(placed: syntax.PlacedItem) -> Iterator[Key]:
+    """What an item needs to be resolved. A function named without a `(` is a mistake, and nothing that it needs."""
+    used = uses(placed.parsed)
+    is_of_values = isinstance(placed.item, syntax.Const | syntax.Fn | syntax.Reducer | syntax.Op)
+    for name in sorted(used.called):
+        yield "callable", name
+        yield "tactic", name
+    for name in sorted(used.named):
+        for space in ("value",) if is_of_values else SPACES:
+            yield space, name
+
+
+def is_inlined(item: syntax.Item) -> bool:
+    """Whether an item is put in where it is used, so that a reference to itself would never end."""
     return isinstance(item, syntax.Const | syntax.Fn | syntax.Reducer)
+
+
+def _name_of(item: syntax.Item) -> str:
+    name = getattr(item, "name", None)
+    return name.text if isinstance(name, syntax.Name) else ""
 
 
 def _key(placed: syntax.PlacedItem, environment: Environment) -> str:

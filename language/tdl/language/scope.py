@@ -16,7 +16,7 @@ from tdl.language.diagnostic import Fix
 from tdl.language.dtypes import Type
 from tdl.language.forms import Form, Symbol
 from tdl.language.report import Report
-from tdl.language.source import Span
+from tdl.language.source import NOWHERE, Span
 from tdl.language.tree import Expr
 from tdl.language.types import AnyType, settle
 
@@ -31,6 +31,8 @@ class Declaration:
     offset: int
     key: str
     environment: Environment
+    depth: int = 1
+    """How many functions, reducers and constants can be nested by putting in what it refers to, itself included."""
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Declaration) and self.key == other.key
@@ -49,6 +51,10 @@ class Declaration:
         name = getattr(self.item, "name", None)
         return name.span if isinstance(name, syntax.Name) else self.item.span
 
+
+MAX_DEPTH = 40
+"""Of functions that call functions, and constants of constants."""
+MAX_EXPANSION = 10_000
 
 Namespace = Literal["value", "callable", "tactic", "intrinsic", "memory", "target"]
 
@@ -138,14 +144,15 @@ Entity = IndexEntity | IndexPackEntity | SizeEntity | SizePackEntity | TypeEntit
 class Context:
     """What one check shares: its report, the text its spans count in, and counters for fresh names.
 
-    `failed` is raised by every error, and by every use of something broken, so that nothing is built on it.
+    `failed` is raised by every error, and by every use of something broken, so that nothing is built on it. `expanded`
+    counts the expressions that calls of functions and constants have put into the present definition.
     """
 
     report: Report
     text: str
     failed: bool = False
     counter: int = 0
-    calls: tuple[str, ...] = ()
+    expanded: int = 0
 
     def fresh(self, name: str) -> str:
         self.counter += 1
@@ -177,6 +184,18 @@ class Scope:
 
     def at(self, span: Span) -> Span:
         return self.place or span
+
+    def may_expand(self) -> bool:
+        """Whether one more expression may be put in the place of a call; the first that may not is reported."""
+        context = self.context
+        context.expanded += 1
+        if context.expanded <= MAX_EXPANSION:
+            return True
+        if context.expanded == MAX_EXPANSION + 1:
+            message = f"with what it calls put in, this is an expression of more than {MAX_EXPANSION:,} parts"
+            self.error("definition", message, NOWHERE, "define a tensor for what is used several times")
+        context.failed = True
+        return False
 
     def error(self, code: str, message: str, span: Span, *notes: str, fixes: tuple[Fix, ...] = ()) -> None:
         self.context.error(code, message, self.at(span), *notes, fixes=fixes)
