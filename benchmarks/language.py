@@ -4,7 +4,8 @@
     python benchmarks/language.py --json > figures.json
 
 Times are medians. What is compared is measured in turns in this one run, so that a ratio or a difference does not
-depend on when a part of it was taken. The exit code is 1 where a target is missed, 2 where the machine is too busy to measure.
+depend on when a part of it was taken. The exit code is 1 where a target is missed, 2 where the machine is too busy to
+measure.
 """
 
 from __future__ import annotations
