@@ -109,20 +109,23 @@ def _read(expr: syntax.Index, entity: TensorEntity, subscripts: list[_Subscript]
 
     def build() -> tree.Expr:
         flat = tuple(form for subscript in subscripts for form in subscript.build())
-        made = None if boundary is None else tree.Boundary(boundary.mode, None if value is None else value.build())
+        made = None if boundary is None else _boundary(boundary, None if value is None else value.build(), scope)
         return tree.Access(entity.name, flat, settle(entity.type), made, span=span)
 
     return Typed(entity.type, span, build)
 
 
 def _boundary_value(value: syntax.Expr, entity: TensorEntity, scope: Scope) -> Typed:
-    constants = {
-        name: each
-        for name, each in scope.names.items()
-        if not isinstance(each, TensorEntity | IndexPackEntity) and not expressions.is_index(each)
-    }
-    inside = Scope(scope.context, scope.environment, constants, scope.place)
-    typed = expressions.elaborate(value, inside)
+    typed = expressions.elaborate(value, scope)
     target = Typed(entity.type, typed.span, typed.build)
     expressions.agree(target, typed, value.span, scope, f"`{entity.name}` and its boundary value")
     return typed
+
+
+def _boundary(boundary: syntax.Boundary, value: tree.Expr | None, scope: Scope) -> tree.Boundary:
+    if value is not None:
+        is_data = any(isinstance(node, tree.Access | tree.Reduce) for node in tree.walk(value))
+        if is_data or any(symbol.kind == "index" for symbol in tree.symbols_of(value)):
+            note = "for another value outside, write the condition: `X[i] if i >= 0 else ...`"
+            scope.error("boundary", "what is read outside is a constant", boundary.span, note)
+    return tree.Boundary(boundary.mode, value)

@@ -13,15 +13,16 @@ from tdl.language import expressions, syntax
 from tdl.language.binding import ArrayType, BindError, Bound, bind
 from tdl.language.check import check_op
 from tdl.language.diagnostic import Diagnostic
-from tdl.language.dtypes import BOOL, DType
-from tdl.language.folding import value_of
-from tdl.language.literals import holds, shorten
+from tdl.language.dtypes import BOOL, F64, DType
+from tdl.language.folding import Constant, value_of
+from tdl.language.literals import holds, parse_number, shorten
 from tdl.language.parameters import Value, evaluate, explicit, kind_of
 from tdl.language.report import Report
 from tdl.language.scope import Context, Declaration, Scope
 from tdl.language.source import Span
+from tdl.language.types import Open, follow, unify
 
-Nested = int | float | bool | list["Nested"]
+Nested = Constant | list["Nested"]
 """Data as written: numbers in lists of equal length."""
 
 
@@ -140,6 +141,8 @@ class _Reader:
                 value = self._data(argument.value)
                 if value is not None:
                     given[name] = value
+            elif name in parameters:
+                self.scope.error("arguments", f"`{name}` is given twice", argument.span)
             elif name in names:
                 found = self._parameter(item, name, argument.value)
                 if found is not None:
@@ -175,14 +178,22 @@ class _Reader:
             items.append(item)
         return items
 
-    def _number(self, expr: syntax.Expr) -> int | float | bool | None:
-        typed = expressions.elaborate(expr, self.scope)
-        if expressions.is_unknown(typed.type) or self.scope.context.failed:
-            return None
-        value = value_of(typed.build())
-        if value is None and not self.scope.context.failed:
-            self.scope.error("test", "data in a test is numbers and lists of them", expr.span)
-        return value
+    def _number(self, expr: syntax.Expr) -> Constant | None:
+        """A number as written, or the value of a constant expression, which is computed in i64 or f64."""
+        match expr:
+            case syntax.Number(text) | syntax.Unary("-", syntax.Number(text)):
+                value = parse_number(text if isinstance(expr, syntax.Number) else f"-{text}")
+                if not isinstance(value, float) or abs(value) != float("inf"):
+                    return value
+        with self.scope.context.attempt():
+            typed = expressions.elaborate(expr, self.scope)
+            known = follow(typed.type)
+            if isinstance(known, Open) and known.demand == "float":
+                unify(known, F64)
+            found = None if self.scope.context.failed else value_of(typed.build())
+            if found is None and not self.scope.context.failed:
+                self.scope.error("test", "data in a test is numbers and lists of them", expr.span)
+        return found
 
     def _check_data(self, given: Mapping[str, Nested], bound: Bound, spans: Mapping[str, Span]) -> None:
         for name, value in given.items():
@@ -228,7 +239,7 @@ def shape_of(value: Nested) -> tuple[int, ...]:
     return (len(value), *(shape_of(value[0]) if value else ()))
 
 
-def flat(value: Nested) -> list[int | float | bool]:
+def flat(value: Nested) -> list[Constant]:
     if not isinstance(value, list):
         return [value]
     return [number for each in value for number in flat(each)]
@@ -238,7 +249,7 @@ def _shape(value: Nested) -> str:
     return str(list(shape_of(value)))
 
 
-def _literal(value: int | float | bool) -> str:
+def _literal(value: Constant) -> str:
     return str(value).lower() if isinstance(value, bool) else shorten(value)
 
 

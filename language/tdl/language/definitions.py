@@ -42,8 +42,8 @@ BuildDefinition = Callable[[], tree.Definition]
 def elaborate_body(item: syntax.Op | syntax.Intrinsic, signature: Signature, context: Context) -> Drafted:
     """Elaborate every statement; tensors of wrong definitions go to `report.broken`."""
     drafted = Drafted([*signature.inputs, *signature.outputs])
-    scope = _declare(item.body, signature.scope, drafted)
     outer_failed = context.failed
+    scope = _declare(item.body, signature.scope, drafted)
     if outer_failed:
         context.report.broken.update(tensor.name for tensor in drafted.tensors)
     builders: list[tuple[syntax.Definition, BuildDefinition]] = []
@@ -84,12 +84,7 @@ def _break(statement: syntax.Definition, context: Context) -> None:
 def _declare(body: tuple[syntax.Statement, ...], scope: Scope, drafted: Drafted) -> Scope:
     for statement in body:
         if isinstance(statement, syntax.Let):
-            entity = declare_tensor(statement, "intermediate", scope)
-            if statement.name.text in scope.names:
-                scope.error("duplicate-name", f"`{entity.name}` is declared twice in this op", statement.name.span)
-                continue
-            drafted.tensors.append(entity)
-            scope = scope.with_names({entity.name: entity})
+            scope = _declare_let(statement, scope, drafted)
     for statement in body:
         match statement:
             case syntax.Definition(targets):
@@ -101,6 +96,19 @@ def _declare(body: tuple[syntax.Statement, ...], scope: Scope, drafted: Drafted)
                         broken = TensorEntity(name.text, "intermediate", UNKNOWN, None, name.span)
                         scope = scope.with_names({name.text: broken})
     return scope
+
+
+def _declare_let(statement: syntax.Let, scope: Scope, drafted: Drafted) -> Scope:
+    with scope.context.attempt():
+        entity = declare_tensor(statement, "intermediate", scope)
+        if entity.name in scope.names:
+            scope.error("duplicate-name", f"`{entity.name}` is declared twice in this op", statement.name.span)
+        if scope.context.failed:
+            scope.context.report.broken.add(entity.name)
+    if entity.name in scope.names:
+        return scope
+    drafted.tensors.append(entity)
+    return scope.with_names({entity.name: entity})
 
 
 def _declare_target(target: syntax.Target, doc: str | None, scope: Scope, drafted: Drafted) -> Scope:
@@ -221,6 +229,7 @@ def _builder(
 class _Target:
     entity: TensorEntity
     coordinates: tuple[Form, ...]
+    indices: frozenset[str]
     span: Span
 
 
@@ -235,13 +244,12 @@ class _LeftSide:
         listed = {b.name.text for b in statement.clause.binders} if statement.clause else set()
         self._listed = listed
         for position, target in enumerate(statement.targets):
-            before = len(self.symbols)
             made = self._target(target, first=position == 0)
             if made is None:
                 self.targets.clear()
                 break
             self.targets.append(made)
-            if position and len(self.symbols) != before:
+            if made.indices != self.targets[0].indices:
                 scope.error("definition", "all tensors of one definition take the same indices", target.span)
                 self.targets.clear()
                 break
@@ -276,7 +284,7 @@ class _LeftSide:
 
             wrong_rank(entity.name, rank, len(coordinates), "defined", target.span, self.scope)
             return None
-        return _Target(entity, tuple(coordinates), target.span)
+        return _Target(entity, tuple(coordinates), frozenset(used), target.span)
 
     def _dtype(self, target: syntax.Target, entity: TensorEntity) -> None:
         assert target.dtype is not None
@@ -370,7 +378,7 @@ def _clause(
         if entity.symbol in ends:
             scope.error("duplicate-name", f"`{binder.name.text}` is listed twice", binder.name.span)
         if binder.range is not None:
-            ends[entity.symbol] = _checked_ends(binder, entity.symbol, left.scope)
+            ends[entity.symbol] = _checked_ends(binder, entity.symbol, left)
     for symbol in left.symbols:
         if symbol not in ends:
             lo, hi = reductions.unknown_ends(symbol, scope)
@@ -380,9 +388,16 @@ def _clause(
     return scope, condition, ends
 
 
-def _checked_ends(binder: syntax.Binder, symbol: Symbol, scope: Scope) -> list[Callable[[], Form]]:
+def _checked_ends(binder: syntax.Binder, symbol: Symbol, left: _LeftSide) -> list[Callable[[], Form]]:
     """Ends of a definition's range: affine in sizes and parameters, so indices are not in scope."""
     assert binder.range is not None
+    scope = left.scope
+    for name in (*free_names(binder.range.lo), *free_names(binder.range.hi)):
+        if name.text in left.names and name.text not in scope.names:
+            message = f"the range of `{binder.name.text}` depends on the index `{name.text}`"
+            note = f"give `{binder.name.text}` its whole range, and filter: `for ... if ...`"
+            scope.error("definition", message, name.span, note)
+            return [lambda: forms.ZERO] * 2
     builders = reductions.range_ends(binder, symbol, scope)
     spans = (binder.range.lo.span, binder.range.hi.span)
     return [_arithmetic(build, span, scope) for build, span in zip(builders, spans)]

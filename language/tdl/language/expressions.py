@@ -44,7 +44,7 @@ def elaborate(expr: syntax.Expr, scope: Scope) -> Typed:
         return unknown(expr.span)
     match expr:
         case syntax.Number(text):
-            return literal(parse_number(text), expr.span, scope)
+            return _number(text, expr.span, scope)
         case syntax.Constant(name):
             return _constant(name, expr.span, scope)
         case syntax.Ref(parts):
@@ -147,6 +147,14 @@ def _never() -> tree.Expr:
     raise AssertionError("something broken was built")
 
 
+def _number(text: str, span: Span, scope: Scope) -> Typed:
+    value = parse_number(text)
+    if value in (float("inf"), float("-inf")):
+        scope.error("literal", f"no type can hold {text}", span, "write `inf` for infinity")
+        return unknown(span)
+    return literal(value, span, scope)
+
+
 def _constant(name: str, span: Span, scope: Scope) -> Typed:
     if name in ("true", "false"):
         return Typed(BOOL, scope.at(span), lambda: tree.Number(name == "true", BOOL, span=scope.at(span)))
@@ -212,7 +220,7 @@ def _unary(expr: syntax.Unary, scope: Scope) -> Typed:
         operand = condition(expr.operand, scope, "the operand of `not`")
         return Typed(BOOL, span, lambda: tree.Unary("not", operand.build(), BOOL, span=span))
     if expr.operator == "-" and isinstance(expr.operand, syntax.Number):
-        return literal(-parse_number(expr.operand.text), expr.span, scope)
+        return _number(f"-{expr.operand.text}", expr.span, scope)
     operand = elaborate(expr.operand, scope)
     require_class(operand, "number", f"`{expr.operator}`", scope)
     if expr.operator == "+":

@@ -14,7 +14,9 @@ _GREATEST = {F16: 65520.0, BF16: 3.3961775292304957e38, F32: 3.4028235677973366e
 
 
 def parse_number(text: str) -> int | float:
-    """The value of a number token."""
+    """The value of a number token, or of one with a sign."""
+    if text.startswith("-"):
+        return -parse_number(text[1:])
     plain = text.replace("_", "")
     if plain[:2] in ("0x", "0X"):
         return int(plain, 16)

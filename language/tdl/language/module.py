@@ -188,21 +188,19 @@ class _Builder:
         names = used.called | used.named
         for name in names:
             for space in SPACES:
-                key: Key = (space, name)
-                target = made.get(self.own[key]) if key in self.own else self.imported.get(key)
+                here: Key = (space, name)
+                target = made.get(self.own[here]) if here in self.own else self.imported.get(here)
                 if target is not None and name not in circular:
-                    found[key] = target
+                    found[here] = target
         broken = names & (circular | self.broken)
         environment = Environment(dict(sorted(found.items())), broken)
         depth = 1 + max((each.depth for each in found.values() if is_inlined(each.item)), default=0)
-        key = _key(placed, environment)
-        made_now = Declaration(
-            placed.item, placed.parsed.text, self.source.path, placed.offset, key, environment, depth
-        )
+        parsed, key = placed.parsed, _key(placed, environment)
+        declaration = Declaration(parsed.item, parsed.text, self.source.path, placed.offset, key, environment, depth)
         if depth == MAX_DEPTH + 1 and is_inlined(placed.item):
-            message = f"`{made_now.name}` refers to others more than {MAX_DEPTH} deep"
-            self._error("definition", message, made_now.span, placed)
-        return made_now
+            message = f"`{declaration.name}` refers to others more than {MAX_DEPTH} deep"
+            self._error("definition", message, declaration.span, placed)
+        return declaration
 
     def _report_circle(self, circle: Sequence[int]) -> None:
         if not circle:

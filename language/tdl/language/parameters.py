@@ -235,9 +235,10 @@ def take_defaults(parameters: Sequence[syntax.Parameter], names: Mapping[str, En
 
     for parameter in parameters:
         entity = names.get(parameter.name.text)
-        if isinstance(entity, TypeEntity) and isinstance(parameter.default, syntax.Ref):
-            if isinstance(follow(entity.type), Open):
-                unify(entity.type, calls.dtype_of(parameter.default, scope))
+        default = parameter.default
+        is_open = isinstance(entity, TypeEntity) and isinstance(follow(entity.type), Open)
+        if isinstance(entity, TypeEntity) and is_open and isinstance(default, syntax.Ref):
+            unify(entity.type, calls.dtype_of(default, scope))
 
 
 def demand_of(kind: Class) -> Demand:

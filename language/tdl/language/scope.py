@@ -212,7 +212,8 @@ def closest(name: str, candidates: Iterable[str]) -> str | None:
     """The declared name that a misspelt one most likely means."""
     from difflib import get_close_matches
 
-    found = get_close_matches(name, list(candidates), n=1, cutoff=0.6)
+    near = [each for each in candidates if abs(len(each) - len(name)) <= 8]
+    found = get_close_matches(name, near, n=1, cutoff=0.6) if len(name) <= 60 else []
     return found[0] if found else None
 
 

@@ -90,9 +90,14 @@ def elaborate_signature(
         signature.facts.extend(_not_negative(tensor))
     if not isinstance(item, syntax.Intrinsic):
         for fact in item.facts:
-            typed = expressions.condition(fact, signature.scope, "a fact")
-            if not context.failed:
-                signature.facts.append(typed.build())
+            with context.attempt():
+                typed = expressions.condition(fact, signature.scope, "a fact")
+                built = None if context.failed else typed.build()
+            if built is not None and any(isinstance(node, tree.Access | tree.Reduce) for node in tree.walk(built)):
+                message = "a fact is about sizes and parameters, not about data"
+                context.error("fact", message, fact.span, "data can decide in a filter: `for i in 0..N if ...`")
+            elif built is not None:
+                signature.facts.append(built)
     return signature
 
 
@@ -106,30 +111,35 @@ def declare_tensor(each: syntax.Declaration | syntax.Let, role: str, scope: Scop
 
 def shape_of(parts: tuple[syntax.Expr | syntax.Pack, ...], scope: Scope) -> tuple[Form, ...] | None:
     """A declared shape as forms, or None after an error."""
-    result: list[Form] = []
-    good = True
     packs = [part for part in parts if isinstance(part, syntax.Pack)]
     if len(packs) > 1:
         scope.error("definition", "a shape has at most one pack", packs[1].span)
-    for part in parts:
-        if isinstance(part, syntax.Pack):
-            entity = scope.names.get(part.name.text)
-            if isinstance(entity, SizePackEntity):
-                result.extend(entity.forms)
-                continue
-            scope.unknown(part.name, [n for n, e in scope.names.items() if isinstance(e, SizePackEntity)], "pack")
-            good = False
-            continue
+    sizes = [_pack_of(part, scope) if isinstance(part, syntax.Pack) else _dimension(part, scope) for part in parts]
+    good = [each for each in sizes if each is not None]
+    return tuple(form for each in good for form in each) if len(packs) <= 1 and len(good) == len(parts) else None
+
+
+def _pack_of(pack: syntax.Pack, scope: Scope) -> tuple[Form, ...] | None:
+    entity = scope.names.get(pack.name.text)
+    if isinstance(entity, SizePackEntity):
+        return entity.forms
+    scope.unknown(pack.name, [n for n, e in scope.names.items() if isinstance(e, SizePackEntity)], "pack")
+    return None
+
+
+def _dimension(part: syntax.Expr, scope: Scope) -> tuple[Form] | None:
+    with scope.context.attempt():
         typed, build = expressions.integer_form(part, scope, "a dimension")
         if expressions.is_unknown(typed.type) or scope.context.failed:
-            good = False
-            continue
+            return None
         form = build()
-        if any(isinstance(atom, forms.Opaque) for atom, _ in form.terms):
-            scope.error("shape", "a dimension is arithmetic on sizes, not on data", part.span)
-            good = False
-        result.append(form)
-    return tuple(result) if good else None
+    if any(isinstance(atom, forms.Opaque) for atom, _ in form.terms):
+        scope.error("shape", "a dimension is arithmetic on sizes, not on data", part.span)
+        return None
+    if form.is_constant and form.constant < 0:
+        scope.error("shape", f"a dimension is not negative, and this is {form.constant}", part.span)
+        return None
+    return (form,)
 
 
 def _declare(name: syntax.Name, entity: Entity, signature: Signature) -> None:
@@ -242,14 +252,26 @@ def check_solvable(item: Signatured, signature: Signature) -> None:
                 case ((Symbol() as symbol, _),):
                     known[symbol] = probe
                     changed = True
+    blamed: set[Symbol] = set()
     for declaration, tensor in zip(item.inputs, signature.inputs):
-        parts = declaration.type.shape
-        if any(isinstance(part, syntax.Pack) for part in parts):
-            continue
-        for part, form in zip(parts, tensor.shape or ()):
-            unsolved = [s for s in forms.substitute(form, known).symbols() if s.kind == "dim"]
-            if unsolved:
+        for part, form in _aligned(declaration.type.shape, tensor.shape or ()):
+            unsolved = [s for s in forms.substitute(form, known).symbols() if s.kind == "dim" and s not in known]
+            if unsolved and blamed.isdisjoint(unsolved):
                 message = f"no argument can fix the dimension `{unsolved[0]}`"
                 note = "a dimension is found where it stands alone, or linearly with known ones, in some input's shape"
                 signature.scope.error("unsolved-dimension", message, part.span, note)
-                return
+            blamed.update(unsolved)
+
+
+def _aligned(
+    parts: tuple[syntax.Expr | syntax.Pack, ...], shape: tuple[Form, ...]
+) -> Iterator[tuple[syntax.Expr, Form]]:
+    """The dimensions of a declared shape with their forms; a pack stands for as many as are left."""
+    skipped = len(shape) - len(parts)
+    position = 0
+    for part in parts:
+        if isinstance(part, syntax.Pack):
+            position += skipped + 1
+        else:
+            yield part, shape[position]
+            position += 1
