@@ -497,6 +497,10 @@ class ParsedItem:
     item: Item
     diagnostics: tuple[Diagnostic, ...]
 
+    def __hash__(self) -> int:
+        """Of the text, which the rest follows from: hashing a tree costs as much as walking it."""
+        return hash(self.text)
+
 
 @dataclass(frozen=True, slots=True)
 class PlacedItem:
