@@ -17,8 +17,12 @@ from tdl.language.check import check_op
 from tdl.language.constants import check_constant
 from tdl.language.diagnostic import Diagnostic
 from tdl.language.functions import check_function, check_reducer
+from tdl.language.graphs import check_graph
+from tdl.language.hardware import check_hardware, check_intrinsic
 from tdl.language.module import Module, build_module
 from tdl.language.parse import parse_file
+from tdl.language.schedules.check import check_schedule
+from tdl.language.schedules.tactics import check_tactic
 from tdl.language.scope import Declaration
 from tdl.language.source import Source
 
@@ -142,3 +146,13 @@ def check_item(declaration: Declaration) -> Iterator[Diagnostic]:
             yield from check_op(declaration).diagnostics
         case syntax.Test() | syntax.Bench():
             yield from check_case(declaration).diagnostics
+        case syntax.Graph():
+            yield from check_graph(declaration)
+        case syntax.Schedule():
+            yield from check_schedule(declaration)
+        case syntax.Tactic():
+            yield from check_tactic(declaration)
+        case syntax.Intrinsic():
+            yield from check_intrinsic(declaration)
+        case syntax.Memory() | syntax.TargetItem():
+            yield from check_hardware(declaration)

@@ -1,0 +1,210 @@
+"""The loops and stages that the lines of a schedule can name, and what becomes of the names line by line.
+
+    C[i, j] = sum(A[i, k] * B[k, j] for k)       offers C.i, C.j and C.k
+    split C.i by 8 -> io, ii                     offers io, ii, C.j and C.k
+
+Only names are kept here: not the order of loops, their extents, or whether a line may be applied. Where a name can be
+settled only by more than that, it is accepted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+
+@dataclass(frozen=True, slots=True)
+class Fate:
+    """What a line made of a loop or stage: "`C.i` was `past` `io`, `ii`"."""
+
+    past: str
+    children: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Loop:
+    """A loop under all names that it answers to. `name` is the one shown, `axis` its last part.
+
+    An `is_open` loop stands for an unknown number of loops (those of a pack): it answers to `Y.i.0` too, and stays.
+    """
+
+    name: str
+    stage: str
+    axis: str
+    spellings: frozenset[str]
+    is_reduction: bool = False
+    is_open: bool = False
+    fate: Fate | None = None
+
+    def answers_to(self, spelling: str) -> bool:
+        if spelling in self.spellings:
+            return True
+        head, _, last = spelling.rpartition(".")
+        return self.is_open and last.isdigit() and head in self.spellings
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Stage:
+    """Something computed: a tensor, one of its definitions, an accumulator, a copy. An `is_open` one has any loops."""
+
+    name: str
+    tensor: str
+    is_pointwise: bool = False
+    is_open: bool = False
+    fate: Fate | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Several:
+    """A name that more than one loop answers to."""
+
+    loops: tuple[Loop, ...]
+
+
+@dataclass(frozen=True)
+class Loops:
+    """All loops, those gone included. `is_open` accepts every unknown name (in a tactic, or below a broken line)."""
+
+    loops: tuple[Loop, ...] = ()
+    stages: tuple[Stage, ...] = ()
+    inputs: frozenset[str] = field(default_factory=frozenset)
+    is_open: bool = False
+
+    # ---- asking
+
+    @property
+    def live(self) -> list[Loop]:
+        return [loop for loop in self.loops if loop.fate is None]
+
+    def find(self, spelling: str) -> Loop | Several | None:
+        """The loop of that name, also one that is gone. An axis alone will do where only one loop has it."""
+        exact = [loop for loop in self.loops if loop.answers_to(spelling)]
+        by_axis = [loop for loop in self.loops if loop.axis == spelling]
+        for candidates in (exact, by_axis):
+            live = [loop for loop in candidates if loop.fate is None]
+            if len(live) == 1:
+                return live[0]
+            if live:
+                return Several(tuple(live))
+            if candidates:
+                return candidates[-1]
+        return self._open_loop(spelling)
+
+    def _open_loop(self, spelling: str) -> Loop | None:
+        head, _, axis = spelling.rpartition(".")
+        stage = self.stage(head.removesuffix(".out")) if head else None
+        if self.is_open or (stage is not None and stage.is_open):
+            return Loop(spelling, head, axis, frozenset({spelling}))
+        return None
+
+    def stage(self, name: str) -> Stage | None:
+        """The stage of that name, also one that is gone."""
+        found = [stage for stage in self.stages if stage.name == name]
+        if found:
+            return found[-1]
+        if any(spelling.startswith(f"{name}.") for loop in self.live for spelling in loop.spellings):
+            return Stage(name, name)
+        return Stage(name, name, is_open=True) if self.is_open and name not in self.inputs else None
+
+    def loops_of(self, stage: str) -> list[Loop]:
+        return [loop for loop in self.live if loop.stage == stage]
+
+    def has_loop(self, name: str) -> bool:
+        """Whether a loop that is still there was given this name."""
+        return any(loop.name == name for loop in self.live)
+
+    def has_stage(self, name: str) -> bool:
+        """Whether a tensor or copy has this name."""
+        return name in self.inputs or any(stage.name == name for stage in self.stages)
+
+    # ---- changing
+
+    def replaced(self, gone: Iterable[Loop], names: Iterable[str], past: str) -> Loops:
+        """New loops in the place of others."""
+        gone, names = tuple(gone), tuple(names)
+        stage = gone[0].stage if gone else ""
+        is_reduction = any(loop.is_reduction for loop in gone)
+        made = tuple(
+            Loop(name, stage, name, frozenset({name, *_qualified(stage, name)}), is_reduction) for name in names
+        )
+        return self._gone(gone, Fate(past, names))._with(made)
+
+    def peeled(self, loop: Loop) -> Loops:
+        """The partial iteration beside the full ones."""
+        tail = Loop(
+            f"{loop.name}.tail", loop.stage, f"{loop.axis}.tail", frozenset(f"{each}.tail" for each in loop.spellings)
+        )
+        return self._with((tail,))
+
+    def copied(self, name: str, items: Iterable[str] | None) -> Loops:
+        """A copy and its loops, in and out; `items` is None where they cannot be listed."""
+        stage = Stage(name, name, is_open=items is None)
+        spelt = [(f"{name}{way}.{item}", item) for way in ("", ".out") for item in items or ()]
+        loops = tuple(Loop(full, name, item, frozenset({full})) for full, item in spelt)
+        return replace(self, stages=(*self.stages, stage))._with(loops)
+
+    def factored(self, loop: Loop, name: str) -> Loops:
+        """Partial results: their stage has the accumulator's loops, and keeps all reduction loops but one's own.
+
+        The reduction that is left runs over `loop` alone, under a name of its own: a plain name is now held by two.
+        """
+        siblings = [each for each in self.loops if each.stage == loop.stage and each is not loop]
+        inner = [each for each in siblings if each.is_reduction and each.fate is None]
+        spatial = [each for each in siblings if not each.is_reduction]
+        partial = [self._renamed(each, name) for each in (*spatial, loop, *inner)]
+        kept = self._renamed(loop, loop.stage)
+        stage = Stage(name, name)
+        rest = tuple(
+            kept
+            if each is loop
+            else replace(each, fate=Fate("factored into", (f"{name}.{each.axis}",)))
+            if any(each is moved for moved in inner)
+            else each
+            for each in self.loops
+        )
+        return replace(self, loops=rest, stages=(*self.stages, stage))._with(tuple(partial))
+
+    def _renamed(self, loop: Loop, stage: str) -> Loop:
+        full = f"{stage}.{loop.axis}"
+        plain = {loop.name} if "." not in loop.name and loop.is_reduction else set[str]()
+        kept = loop.spellings if stage == loop.stage else frozenset[str]()
+        spellings = frozenset({full, *plain, *kept})
+        return Loop(full, stage, loop.axis, spellings, loop.is_reduction, is_open=loop.is_open)
+
+    def inlined(self, stage: Stage) -> Loops:
+        """A pointwise stage is gone with its loops; one with a reduction keeps them, at its use."""
+        if not stage.is_pointwise:
+            return self
+        fate = Fate("inlined")
+        stages = tuple(replace(each, fate=fate) if each.tensor == stage.tensor else each for each in self.stages)
+        names = {each.name for each in stages if each.fate is fate}
+        return replace(self._gone([loop for loop in self.live if loop.stage in names], fate), stages=stages)
+
+    def opened(self) -> Loops:
+        """Below a line that could not be read: any name may have been made there."""
+        return replace(self, is_open=True)
+
+    def _gone(self, gone: Iterable[Loop], fate: Fate) -> Loops:
+        gone = tuple(gone)
+        known = [replace(each, fate=fate) if _is_in(each, gone) and not each.is_open else each for each in self.loops]
+        unknown = [replace(each, fate=fate) for each in gone if not _is_in(each, self.loops)]
+        return replace(self, loops=(*known, *unknown))
+
+    def _with(self, made: tuple[Loop, ...]) -> Loops:
+        """More loops; one whose plain name is given again is found under its stage only."""
+        names = {loop.name for loop in made if "." not in loop.name}
+        hidden = [
+            replace(each, name=f"{each.stage}.{each.axis}", spellings=each.spellings - names)
+            if each.name in names and each.fate is None
+            else each
+            for each in self.loops
+        ]
+        return replace(self, loops=(*hidden, *made))
+
+
+def _is_in(loop: Loop, loops: Iterable[Loop]) -> bool:
+    return any(loop is each for each in loops)
+
+
+def _qualified(stage: str, name: str) -> tuple[str, ...]:
+    return (f"{stage}.{name}",) if stage else ()

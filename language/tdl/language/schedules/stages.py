@@ -1,0 +1,188 @@
+"""The stages of a program, and the loops that a schedule's first line can name.
+
+    m[i] = max(X[i, k] for k)             loops m.i, m.k               the maximum is kept in m
+    Y[i] = sum(f16(X[i, k]) for k)        loops Y.i, Y.sum.i, Y.sum.k  f16 is summed in f32: an accumulator of its own
+    S[0, j] = ...  S[t, j] = ...          loops S.0.j, S.1.t, S.1.j    S.t is short for S.1.t
+
+Of several definitions with one index the short name means the one with the largest domain. Where that hangs on sizes
+that are not known yet, the short name is accepted and stands for itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from tdl.language import forms, tree
+from tdl.language.forms import Form, Symbol
+from tdl.language.schedules.loops import Loop, Loops, Stage
+from tdl.language.scope import Declaration
+
+
+@lru_cache(maxsize=1024)
+def offered_loops(op: Declaration) -> Loops | None:
+    """What a schedule of an op starts from; None where the op is wrong."""
+    from tdl.language.check import check_op
+
+    checked = check_op(op)
+    return loops_of(checked.program) if checked.is_sound else None
+
+
+def loops_of(program: tree.Program) -> Loops:
+    """The stages and loops of a checked program."""
+    loops: list[Loop] = []
+    stages: list[Stage] = []
+    written = _written(program)
+    for definition in program.definitions:
+        prefixes = [_prefix(written[target.tensor], definition, target.tensor) for target in definition.targets]
+        made = list(_loops_of(definition, prefixes))
+        loops.extend(made)
+        names = {each.stage: None for each in made} | dict.fromkeys(prefixes)
+        stages.extend(Stage(name, _tensor(name, definition)) for name in names)
+    for tensor, definitions in written.items():
+        is_pointwise = not any(reductions_of(each) for each in definitions)
+        stages = [each for each in stages if each.name != tensor]
+        stages.append(Stage(tensor, tensor, is_pointwise))
+        if len(definitions) > 1:
+            loops = _with_short_names(tensor, definitions, loops, program)
+    return Loops(tuple(loops), tuple(stages), frozenset(program.inputs))
+
+
+def reductions_of(definition: tree.Definition) -> list[tree.Reduce]:
+    """Every reduction in a definition, in text order, outer before inner."""
+    parts = (definition.value,) if definition.filter is None else (definition.value, definition.filter)
+    return [node for part in parts for node in tree.walk(part) if isinstance(node, tree.Reduce)]
+
+
+def _written(program: tree.Program) -> dict[str, list[tree.Definition]]:
+    written: dict[str, list[tree.Definition]] = {}
+    for definition in program.definitions:
+        for target in definition.targets:
+            written.setdefault(target.tensor, []).append(definition)
+    return written
+
+
+def _prefix(definitions: Sequence[tree.Definition], definition: tree.Definition, tensor: str) -> str:
+    """`S`, or `S.1` for the second of several definitions."""
+    if len(definitions) == 1:
+        return tensor
+    return f"{tensor}.{[each.number for each in definitions].index(definition.number)}"
+
+
+def _tensor(stage: str, definition: tree.Definition) -> str:
+    return next(each.tensor for each in definition.targets if stage.split(".")[0] == each.tensor)
+
+
+# ---- the loops of one definition
+
+
+def _loops_of(definition: tree.Definition, prefixes: list[str]) -> Iterator[Loop]:
+    axes = [binder.index for binder in definition.indices]
+    whole = definition.value if isinstance(definition.value, tree.Reduce) else None
+    for symbol in axes:
+        yield _loop(symbol, prefixes)
+    for symbol in _indices(whole):
+        yield _loop(symbol, prefixes, is_reduction=True)
+    for accumulator, outer, own in _accumulators(definition, whole):
+        names = [f"{prefix}.{accumulator}" for prefix in prefixes]
+        for symbol in (*axes, *outer):
+            yield _loop(symbol, names)
+        for symbol in own:
+            yield _loop(symbol, names, prefixes, is_reduction=True)
+
+
+def _accumulators(
+    definition: tree.Definition, whole: tree.Reduce | None
+) -> Iterator[tuple[str, tuple[Symbol, ...], tuple[Symbol, ...]]]:
+    """Name, enclosing reduction indices and own indices of each reduction that does not share its tensor's storage."""
+    enclosing: dict[int, tuple[Symbol, ...]] = {}
+    count: dict[str, int] = {}
+    for reduce in reductions_of(definition):
+        inner = (*enclosing.get(id(reduce), ()), *_indices(reduce))
+        for below in (node for child in tree.children(reduce) for node in tree.walk(child)):
+            enclosing[id(below)] = inner
+        if reduce is whole:
+            continue
+        name = reduce.reducer.name
+        number = count.get(name, 0)
+        count[name] = number + 1
+        yield (f"{name}{number or ''}", enclosing.get(id(reduce), ()), _indices(reduce))
+
+
+def _indices(reduce: tree.Reduce | None) -> tuple[Symbol, ...]:
+    return () if reduce is None else tuple(binder.index for binder in reduce.binders)
+
+
+def _loop(symbol: Symbol, stages: list[str], short: Sequence[str] = (), *, is_reduction: bool = False) -> Loop:
+    """The loop over an index; one of a pack stands for as many as the pack turns out to have."""
+    axis, _, number = symbol.name.partition(".")
+    names = [f"{stage}.{axis}" for stage in (*stages, *short)]
+    return Loop(names[0], stages[0], axis, frozenset(names), is_reduction, is_open=bool(number))
+
+
+# ---- short names of several definitions
+
+
+def _with_short_names(
+    tensor: str, definitions: list[tree.Definition], loops: list[Loop], program: tree.Program
+) -> list[Loop]:
+    """`S.t` for the loop of the one definition that is meant by it."""
+    holders: dict[str, list[tuple[tree.Definition, Loop]]] = {}
+    for position, definition in enumerate(definitions):
+        prefix = f"{tensor}.{position}."
+        for loop in loops:
+            for spelling in loop.spellings:
+                if spelling.startswith(prefix):
+                    holders.setdefault(f"{tensor}.{spelling[len(prefix) :]}", []).append((definition, loop))
+    more: dict[int, set[str]] = {}
+    unsettled: list[Loop] = []
+    for short, found in holders.items():
+        meant = _meant(found, program)
+        for loop in meant or ():
+            more.setdefault(id(loop), set()).add(short)
+        if meant is None:
+            unsettled.append(Loop(short, tensor, "", frozenset({short}), is_open=True))
+    named = [replace(each, spellings=each.spellings | more.get(id(each), set())) for each in loops]
+    return [*named, *unsettled]
+
+
+def _meant(found: list[tuple[tree.Definition, Loop]], program: tree.Program) -> list[Loop] | None:
+    """The loop of the largest domain; several where none is largest; None where that depends on sizes."""
+    domains = [_Domain.of(definition) for definition, _ in found]
+    largest = [domain for domain in domains if domain.rank == max(each.rank for each in domains)]
+    best = largest[:1]
+    for domain in largest[1:]:
+        difference = domain.volume - best[0].volume
+        if not difference.is_constant:
+            return None
+        if difference.constant > 0:
+            best = [domain]
+        elif difference.constant == 0:
+            best.append(domain)
+    meant = [loop for domain, (_, loop) in zip(domains, found) if any(domain is each for each in best)]
+    numbers = {domain.number for domain in best}
+    is_shared = any(numbers <= axes for axes in _sweeps(program.steps))
+    return meant[:1] if is_shared else meant
+
+
+def _sweeps(steps: tuple[tree.Step, ...]) -> Iterator[set[int]]:
+    """The definitions that share each loop of a recurrence."""
+    for step in steps:
+        if isinstance(step, tree.Sweep):
+            yield set(step.axes)
+            yield from _sweeps(step.body)
+
+
+@dataclass(frozen=True, eq=False)
+class _Domain:
+    number: int
+    rank: int
+    volume: Form
+
+    @staticmethod
+    def of(definition: tree.Definition) -> _Domain:
+        volume = forms.constant(1)
+        for binder in definition.indices:
+            volume = forms.product(volume, binder.hi - binder.lo)
+        return _Domain(definition.number, len(definition.indices), volume)
