@@ -115,4 +115,4 @@ def test_ctrl_c(tmp_path):
 def test_every_command_is_in_a_file_of_its_name():
     for command in commands.app.registered_commands:
         assert command.callback is not None
-        assert Path(command.callback.__code__.co_filename).stem == command.callback.__name__
+        assert Path(command.callback.__code__.co_filename).stem == (command.name or command.callback.__name__)

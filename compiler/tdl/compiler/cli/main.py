@@ -38,6 +38,9 @@ def _run() -> int:
         return 1
     except KeyboardInterrupt:
         return _interrupted()
+    except MemoryError as error:
+        _say("error", f"not enough memory: {error}" if str(error) else "not enough memory")
+        return 1
     except OSError as error:
         _say("error", f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror or error))
         return 2

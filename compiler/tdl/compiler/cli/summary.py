@@ -72,7 +72,7 @@ def _statistics(array: Array) -> Line:
 
 
 def _number(value: Any) -> str:
-    return f"{value:.4g}" if not isinstance(value, int) and float(value) != int(value) else str(int(value))
+    return str(value) if value.dtype.kind in "iu" else f"{value:.4g}"
 
 
 def _elements(array: Array) -> Sequence[str]:
