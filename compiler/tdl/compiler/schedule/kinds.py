@@ -1,0 +1,147 @@
+"""Unroll, parallel, vectorize: what kind of loop a loop is.
+
+    unroll i        straight-line copies of the body; always legal, needs a known bound of the extent
+    parallel i      iterations at the same time on several threads; legal where the loop carries no dependence
+    vectorize i     iterations in the lanes of one vector; legal where it carries none but a reduction's own combining
+
+A reduction is never parallel: two iterations write one element. `rfactor` gives each its own, to be added later.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tdl.compiler.schedule.races import conflict
+from tdl.compiler.schedule.refusal import Refusal
+from tdl.compiler.schedule.split import split
+from tdl.compiler.schedule.tree import Kind, Loop, Nest, Node, Update
+from tdl.compiler.schedule.walk import leaves_of, loops_of, path_to, replace_loop
+from tdl.language import forms
+from tdl.language.forms import Symbol
+from tdl.language.sets import Undecided
+
+
+def unroll(nest: Nest, loop: Loop, line: int = -1) -> Nest:
+    """Straight-line copies of the body."""
+    count = greatest_extent(loop)
+    if count is None:
+        raise Refusal(
+            "schedule",
+            f"`{loop.name}` runs over {loop.lo}..{loop.hi}, which is not bounded by a number",
+            "split it by a number first",
+        )
+    if count > 1024:
+        raise Refusal("schedule", f"`{loop.name}` has {count} iterations, too many to unroll", "split it first")
+    return _marked(nest, loop, "unrolled", line)
+
+
+def parallel(nest: Nest, loop: Loop, line: int = -1) -> Nest:
+    """Iterations on several threads."""
+    _free_of_conflicts(nest, loop, "parallel", allow_reductions=False)
+    return _marked(nest, loop, "parallel", line)
+
+
+def vectorize(nest: Nest, loop: Loop, lanes: int | None = None, line: int = -1) -> Nest:
+    """Iterations in lanes. `lanes` splits first; the outer part keeps the name, and is unrolled where it is short."""
+    _free_of_conflicts(nest, loop, "a vector", allow_reductions=True)
+    if lanes is None:
+        count = greatest_extent(loop)
+        if count is None:
+            note = f"give the number of lanes: `vectorize {loop.name} by 16`"
+            raise Refusal(
+                "schedule", f"`{loop.name}` runs over {loop.lo}..{loop.hi}, which is not bounded by a number", note
+            )
+        return _marked(nest, loop, "vector", line)
+    if lanes < 1 or lanes & (lanes - 1):
+        raise Refusal("schedule", f"a vector has a power of two lanes, not {lanes}")
+    names = (loop.name, f"{loop.name}.lane")
+    result = split(nest, loop, lanes, names, line)
+    outer, inner = (Symbol(f"{loop.stage}.{name}", "index") for name in names)
+    children = {key: value for key, value in result.children.items() if key != loop.label}
+    result = replace(result, children=children)
+    result = _marked(result, path_to(result.body, inner)[-1], "vector", line)
+    whole = path_to(result.body, outer)[-1]
+    steps = greatest_extent(whole)
+    return _marked(result, whole, "unrolled", line) if steps is not None and steps <= 8 else result
+
+
+def greatest_extent(loop: Loop) -> int | None:
+    """A number that the loop's iterations never exceed, if its range shows one."""
+    size = loop.hi - loop.lo
+    if size.is_constant:
+        return max(size.constant, 0)
+    return _bound(size)
+
+
+def _bound(form: forms.Form) -> int | None:
+    """The least constant that a form is seen not to exceed."""
+    total = form.constant
+    for atom, coefficient in form.terms:
+        match atom:
+            case forms.Extreme("min", left, right) if coefficient > 0:
+                sides = [bound for bound in (_bound(left), _bound(right)) if bound is not None]
+                if not sides:
+                    return None
+                total += coefficient * min(sides)
+            case forms.Extreme("max", left, right) if coefficient > 0:
+                first, second = _bound(left), _bound(right)
+                if first is None or second is None:
+                    return None
+                total += coefficient * max(first, second)
+            case _:
+                return None
+    return total
+
+
+def _marked(nest: Nest, loop: Loop, kind: Kind, line: int) -> Nest:
+    if loop.kind != "serial":
+        raise Refusal("schedule", f"`{loop.name}` is {loop.kind} already")
+
+    def change(old: Loop) -> tuple[Node, ...]:
+        return (replace(old, kind=kind, line=line),)
+
+    return replace(nest, body=replace_loop(nest.body, loop.symbol, change))
+
+
+def _free_of_conflicts(nest: Nest, loop: Loop, what: str, *, allow_reductions: bool) -> None:
+    try:
+        found = conflict(nest, loop, allow_reductions=allow_reductions)
+    except Undecided:
+        message = f"whether `{loop.name}` carries a dependence could not be decided"
+        raise Refusal("undecided", message, "it was searched for too long") from None
+    if found is None:
+        return
+    verb = "be parallel" if what == "parallel" else f"be {what}"
+    notes = [*found.sentences()]
+    stage = _reduces(nest, loop)
+    if stage is not None and not allow_reductions:
+        notes.append(f"`rfactor` gives each iteration a partial result of its own: `rfactor {loop.label} -> P`")
+    notes.extend(_alternatives(nest, loop, allow_reductions))
+    raise Refusal("race", f"`{loop.label}` cannot {verb}: two of its iterations touch {found.element}", *notes)
+
+
+def _reduces(nest: Nest, loop: Loop) -> str | None:
+    """The stage whose reduction the loop runs over."""
+    for _, leaf in leaves_of((loop,)):
+        stage = nest.stages[leaf.stage]
+        reduced = {binder.index for binder in stage.reduction}
+        if isinstance(stage.work, Update) and any(
+            own in reduced and form.mentions(loop.symbol) for own, form in leaf.at
+        ):
+            return stage.name
+    return None
+
+
+def _alternatives(nest: Nest, loop: Loop, allow_reductions: bool) -> list[str]:
+    """The loops around and inside that could be of the kind."""
+    outermost = path_to(nest.body, loop.symbol)[0]
+    free: list[str] = []
+    for each in loops_of((outermost,)):
+        if each.symbol == loop.symbol or each.kind != "serial":
+            continue
+        try:
+            if conflict(nest, each, allow_reductions=allow_reductions) is None:
+                free.append(f"`{each.name}`")
+        except Undecided:
+            continue
+    return [f"of the loops here, {', '.join(free)} could"] if free else []

@@ -1,0 +1,83 @@
+"""Which loop a name in a schedule line means.
+
+A loop is `stage.name` (`C.i`, `acc.sum.k`, `S.0.j`), or its name alone where that is unique. `T.k` is short for the
+loop of `T.sum` where only that has one; with several definitions `S.t` is the one with the largest domain.
+"""
+
+from __future__ import annotations
+
+from tdl.compiler.schedule.refusal import Refusal
+from tdl.compiler.schedule.tree import Loop, Nest
+from tdl.compiler.schedule.walk import leaves_of, loops_of
+from tdl.language.inequalities import is_known
+from tdl.language.scope import closest
+from tdl.language.witness import size_facts
+
+
+def find_loop(nest: Nest, text: str) -> Loop:
+    """The loop that a name means; a refusal lists what there is, or what became of it."""
+    loops = list({loop.symbol: loop for loop in loops_of(nest.body)}.values())
+    for match in (_exactly, _by_name, _of_parts):
+        found = match(loops, text)
+        if len(found) == 1:
+            return found[0]
+        if len(found) > 1:
+            largest = _largest(nest, found)
+            if largest is not None:
+                return largest
+            names = ", ".join(f"`{loop.label}`" for loop in found)
+            raise Refusal("unknown-loop", f"`{text}` names several loops", f"say which: {names}")
+    raise _missing(nest, loops, text)
+
+
+def find_stage(nest: Nest, text: str) -> str:
+    """The tensor that a name means, computed by some stage."""
+    if text in nest.groups or any(text == stage for stage in nest.stages):
+        return text
+    suggestion = closest(text, nest.groups)
+    notes = () if suggestion is None else (f"did you mean `{suggestion}`?",)
+    raise Refusal("unknown-loop", f"this schedule has no stage `{text}`", *notes)
+
+
+def _exactly(loops: list[Loop], text: str) -> list[Loop]:
+    return [loop for loop in loops if loop.label == text]
+
+
+def _by_name(loops: list[Loop], text: str) -> list[Loop]:
+    return [loop for loop in loops if loop.name == text]
+
+
+def _of_parts(loops: list[Loop], text: str) -> list[Loop]:
+    """`T.k` among the loops of `T.sum`, `T.0` and the like."""
+    stage, _, name = text.rpartition(".")
+    return [loop for loop in loops if stage and loop.name == name and loop.stage.startswith(f"{stage}.")]
+
+
+def _largest(nest: Nest, loops: list[Loop]) -> Loop | None:
+    """The loop whose range holds those of the others, for all sizes; None where there is no one such."""
+    if len({loop.name for loop in loops}) != 1 or len({loop.stage.rpartition(".")[0] for loop in loops}) != 1:
+        return None
+    facts = size_facts(nest.program)
+    extents = [(loop, loop.hi - loop.lo) for loop in loops]
+    for loop, extent in extents:
+        others = [other for each, other in extents if each is not loop]
+        if all(is_known(extent - other, facts, ()) for other in others) and extent not in others:
+            return loop
+    return None
+
+
+def _missing(nest: Nest, loops: list[Loop], text: str) -> Refusal:
+    for old, children in nest.children.items():
+        if text == old or text == old.rpartition(".")[2]:
+            now = ", ".join(f"`{child}`" for child in children)
+            return Refusal("unknown-loop", f"the loop `{text}` is gone: it became {now}")
+    names = [loop.label for loop in loops]
+    suggestion = closest(text, [*names, *(loop.name for loop in loops)])
+    notes = [] if suggestion is None else [f"did you mean `{suggestion}`?"]
+    notes.append(f"the loops here are {', '.join(f'`{name}`' for name in names)}")
+    return Refusal("unknown-loop", f"there is no loop `{text}`", *notes)
+
+
+def stages_inside(loop: Loop) -> set[str]:
+    """The stages whose statements run in a loop."""
+    return {leaf.stage for _, leaf in leaves_of((loop,))}

@@ -1,0 +1,125 @@
+"""A nest as text: what a person reads to see what a schedule did.
+
+    parallel for jp in 0..ceil(N / 128)
+        for ko in 0..1
+            ...
+                C[i, j] += A[i, k] * B[k, j]
+
+Forms are shown in the loops' short names where these are unique. Each line knows the schedule line that made it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from tdl.compiler.schedule.touches import rewritten
+from tdl.compiler.schedule.tree import Buffer, Copy, Leaf, Loop, Nest, Node, Stage, Store, Update
+from tdl.compiler.schedule.walk import loops_of
+from tdl.language import forms
+from tdl.language.forms import Form, Symbol
+from tdl.language.printing import text_of
+from tdl.language.source import Span
+from tdl.language.tree import Target
+
+_COMBINES = {"sum": "+=", "prod": "*=", "max": "max=", "min": "min=", "any": "or=", "all": "and="}
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of print. `line` is the schedule line behind it (-1: none), `span` the program text it comes from."""
+
+    text: str
+    line: int = -1
+    span: Span | None = None
+    loop: str | None = None
+
+
+def print_nest(nest: Nest) -> str:
+    """The nest as text."""
+    return "\n".join(line.text for line in nest_lines(nest))
+
+
+def nest_lines(nest: Nest) -> list[Line]:
+    """The nest, a line at a time."""
+    printer = _Printer(nest)
+    return [*printer.buffers(None, 0), *printer.nodes(nest.body, 0)]
+
+
+class _Printer:
+    def __init__(self, nest: Nest) -> None:
+        self.nest = nest
+        self.shown = short_names(nest)
+
+    def nodes(self, nodes: tuple[Node, ...], depth: int) -> Iterator[Line]:
+        for node in nodes:
+            match node:
+                case Loop():
+                    yield self._loop(node, depth)
+                    yield from self.buffers(node.symbol, depth + 1)
+                    yield from self.nodes(node.body, depth + 1)
+                case Leaf():
+                    yield from self._leaf(node, depth)
+
+    def buffers(self, at: Symbol | None, depth: int) -> Iterator[Line]:
+        for buffer in self.nest.buffers.values():
+            if buffer.at == at and buffer.memory != "global" and (at is not None or buffer.line >= 0):
+                yield self._buffer(buffer, depth)
+
+    def _buffer(self, buffer: Buffer, depth: int) -> Line:
+        tensor = self.nest.tensors[buffer.tensor]
+        extents = ", ".join(map(self.form, buffer.extents))
+        shape = f"[{extents}]" if extents else ""
+        rings = "".join(f" axis {axis} in a ring of {count}" for axis, count in buffer.ring)
+        return Line(f"{'    ' * depth}{buffer.memory} {buffer.tensor}: {tensor.dtype}{shape}{rings}", buffer.line)
+
+    def _loop(self, loop: Loop, depth: int) -> Line:
+        kind = "" if loop.kind == "serial" else f"{loop.kind} "
+        ends = f"{self.form(loop.lo)}..{self.form(loop.hi)}"
+        order = " descending" if loop.descending else ""
+        text = f"{'    ' * depth}{kind}for {self.shown[loop.symbol]} in {ends}{order}"
+        return Line(text, loop.line, None, loop.label)
+
+    def _leaf(self, leaf: Leaf, depth: int) -> Iterator[Line]:
+        stage = self.nest.stages[leaf.stage]
+        conditions = [f"{self.form(guard)} >= 0" for guard in leaf.guards]
+        values = {own: forms.substitute(form, self._short()) for own, form in leaf.at}
+        given = [condition for condition in (stage.domain, stage.filter) if condition is not None]
+        conditions += [text_of(rewritten(condition, values)) for condition in given]
+        if conditions:
+            yield Line(f"{'    ' * depth}if {' and '.join(conditions)}", -1, stage.span)
+            depth += 1
+        yield Line("    " * depth + self._work(stage, values, dict(leaf.through)), -1, stage.span)
+
+    def _work(self, stage: Stage, values: Mapping[Symbol, Form], through: Mapping[str, str]) -> str:
+        match stage.work:
+            case Store(targets, exprs):
+                left = ", ".join(_target(target, values, through) for target in targets)
+                return f"{left} = {', '.join(text_of(rewritten(expr, values, through)) for expr in exprs)}"
+            case Copy(target, source):
+                return f"{_target(target, values, through)} = {_target(source, values, through)}"
+            case Update(targets, reducer, args):
+                left = ", ".join(_target(target, values, through) for target in targets)
+                right = ", ".join(text_of(rewritten(arg, values, through)) for arg in args)
+                combine = _COMBINES.get(reducer.name)
+                return f"{left} {combine} {right}" if combine else f"{left} = {reducer.name}({left}; {right})"
+
+    def _short(self) -> dict[Symbol, Form]:
+        return {symbol: forms.symbol(Symbol(name, "index")) for symbol, name in self.shown.items()}
+
+    def form(self, form: Form) -> str:
+        return str(forms.substitute(form, self._short()))
+
+
+def short_names(nest: Nest) -> dict[Symbol, str]:
+    """What each loop is called in print: its name where that is unique, else with its stage."""
+    loops = list(loops_of(nest.body))
+    counts = Counter(loop.name for loop in {loop.symbol: loop for loop in loops}.values())
+    return {loop.symbol: loop.name if counts[loop.name] == 1 else loop.label for loop in loops}
+
+
+def _target(target: Target, values: Mapping[Symbol, Form], through: Mapping[str, str]) -> str:
+    coordinates = ", ".join(str(forms.substitute(form, values)) for form in target.coordinates)
+    name = through.get(target.tensor, target.tensor)
+    return f"{name}[{coordinates}]" if coordinates else name

@@ -1,0 +1,161 @@
+"""The schedule tree: stages of work, the named loops around them, and where their values live.
+
+A `Stage` is a definition, or a reduction taken out of one: statement instances counted by the stage's own indices. A
+`Leaf` stands where a stage's statement runs and says what each own index is there, as a form over the loops around it:
+
+    split C.i by 8 -> io, ii        leaf of C:  i = 8*io + ii
+
+Tensors are spoken of in their own coordinates everywhere; a `Buffer` says which part of one is kept where, in what
+order. So a primitive that moves a stage changes loops, and one that moves data changes buffers.
+
+Everything is immutable; a primitive gives a new `Nest`. Nothing here decides whether a rewrite is legal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from tdl.language.forms import Form, Symbol
+from tdl.language.source import NOWHERE, Span
+from tdl.language.tree import Binder, Expr, Program, Reducer, Target, Tensor
+
+Kind = Literal["serial", "parallel", "vector", "unrolled"]
+Memory = Literal["register", "stack", "arena", "global"]
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """`targets = values` at every point."""
+
+    targets: tuple[Target, ...]
+    values: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """`targets` combined with `args`; the identity is stored first, where the outermost reduction loop begins."""
+
+    targets: tuple[Target, ...]
+    reducer: Reducer
+    args: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """A cache's copy of `source` into `target` (or back), element by element."""
+
+    target: Target
+    source: Target
+
+
+Work = Store | Update | Copy
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A statement and its own indices; `reduction` are those of an update that its targets do not mention.
+
+    It runs where `domain` holds, which speaks of `indices`; an update also only where `filter` holds, which may speak
+    of all of them.
+    """
+
+    name: str
+    definition: int
+    indices: tuple[Binder, ...]
+    reduction: tuple[Binder, ...]
+    work: Work
+    domain: Expr | None = None
+    filter: Expr | None = None
+    span: Span = NOWHERE
+
+    @property
+    def writes(self) -> tuple[Target, ...]:
+        return (self.work.target,) if isinstance(self.work, Copy) else self.work.targets
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """`for symbol in lo..hi`, from the last value down where `descending`.
+
+    `stage` and `name` are what a schedule calls it by (`C.i`, or `io` where that is unique). `line` numbers the line
+    of the schedule that made or last changed it; -1 for none.
+    """
+
+    stage: str
+    name: str
+    symbol: Symbol
+    lo: Form
+    hi: Form
+    body: tuple[Node, ...]
+    kind: Kind = "serial"
+    descending: bool = False
+    line: int = -1
+
+    @property
+    def label(self) -> str:
+        return f"{self.stage}.{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """The statement of a stage. It runs where every form of `guards` is >= 0.
+
+    `through` names the tensors that are read or written through a cache here.
+    """
+
+    stage: str
+    at: tuple[tuple[Symbol, Form], ...]
+    guards: tuple[Form, ...] = ()
+    through: tuple[tuple[str, str], ...] = ()
+
+
+Node = Loop | Leaf
+
+
+@dataclass(frozen=True, slots=True)
+class Buffer:
+    """Storage of a tensor, or of the box of it that begins at `origin`, in the body of the loop `at` (None: the op's).
+
+    `layout` gives the stored coordinates as forms over the axes `Symbol("0", "index")`, ...; None for row-major.
+    `ring` folds an axis to so many elements.
+    """
+
+    tensor: str
+    memory: Memory
+    at: Symbol | None
+    origin: tuple[Form, ...]
+    extents: tuple[Form, ...]
+    layout: tuple[Form, ...] | None = None
+    ring: tuple[tuple[int, int], ...] = ()
+    line: int = -1
+
+
+Rewrite = Callable[["Nest"], "Nest"]
+"""A schedule line with its arguments, ready to be applied to a nest in which it finds its loops by name."""
+
+
+@dataclass(frozen=True)
+class Nest:
+    """A whole op under the lines applied so far.
+
+    `tensors` holds the program's tensors and those that schedules add (accumulators, caches). `children` tells what
+    became of loop names that are gone: `C.i` -> (`C.io`, `C.ii`).
+
+    `groups` gives, for each tensor that is computed, the stages that move together: those of its definitions (several
+    tensors of one cycle share a group) and of the reductions taken out of them. `base` holds a group's nodes as they
+    were before any line, and `derivation` the rewrites of its loops since, so that a placement can replay them on the
+    loops of a smaller box.
+    """
+
+    program: Program
+    stages: Mapping[str, Stage]
+    tensors: Mapping[str, Tensor]
+    buffers: Mapping[str, Buffer]
+    body: tuple[Node, ...]
+    groups: Mapping[str, str] = field(default_factory=dict)
+    base: Mapping[str, tuple[Node, ...]] = field(default_factory=dict)
+    derivation: Mapping[str, tuple[Rewrite, ...]] = field(default_factory=dict)
+    children: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    fast_math: bool = False
