@@ -18,8 +18,9 @@ from tdl.language.domains import Domain, visit_accesses
 from tdl.language.forms import Form
 from tdl.language.inequalities import Facts
 from tdl.language.printing import text_of
+from tdl.language.proof import connected, holds
 from tdl.language.report import Report
-from tdl.language.sets import Undecided, connected, holds
+from tdl.language.sets import Undecided
 from tdl.language.source import Span
 from tdl.language.tree import Access, Definition, Expr, Obligation, Program, map_children
 from tdl.language.witness import Point, find_witness, show_element, show_point, size_facts, size_symbols

@@ -28,8 +28,9 @@ from tdl.language.diagnostic import Label
 from tdl.language.domains import Domain, contains, definition_domain
 from tdl.language.forms import Form, Symbol
 from tdl.language.inequalities import Facts, is_known
+from tdl.language.proof import holds
 from tdl.language.report import Report
-from tdl.language.sets import Undecided, holds, is_empty
+from tdl.language.sets import Undecided, is_empty
 from tdl.language.tree import Definition, Obligation, Program, Target, Tensor
 from tdl.language.witness import Point, find_witness, show_element, show_point, size_facts, size_symbols
 

@@ -17,7 +17,8 @@ from tdl.language.conditions import Formula, at_least, equal, every, forms_of, l
 from tdl.language.domains import Domain, contains, visit_accesses
 from tdl.language.forms import Form, Symbol
 from tdl.language.inequalities import Facts, is_known
-from tdl.language.sets import connected, is_empty
+from tdl.language.proof import connected
+from tdl.language.sets import is_empty
 from tdl.language.tree import Access, Definition, Program, Target
 
 

@@ -24,8 +24,9 @@ from tdl.language.dependences import Dependence, Signs, can_happen, dependences,
 from tdl.language.domains import Domain
 from tdl.language.forms import Form
 from tdl.language.inequalities import Facts
+from tdl.language.proof import holds
 from tdl.language.report import Report
-from tdl.language.sets import Undecided, holds
+from tdl.language.sets import Undecided
 from tdl.language.tree import Access, Definition, Obligation, Program, Run, Step, Sweep, walk
 from tdl.language.witness import size_facts
 

@@ -21,8 +21,9 @@ from tdl.language.conditions import less, nature
 from tdl.language.domains import Domain, visit_accesses
 from tdl.language.forms import FloorDiv, Form, Symbol
 from tdl.language.inequalities import Facts, extent
+from tdl.language.proof import holds
 from tdl.language.report import Report
-from tdl.language.sets import Undecided, holds
+from tdl.language.sets import Undecided
 from tdl.language.tree import (
     Access,
     Binder,

@@ -14,17 +14,20 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, NamedTuple, TypeVar
 
 from tdl.language import forms
-from tdl.language.conditions import AtLeast, Equal, Every, Formula, Some, forms_of, negation
-from tdl.language.data import known_of_data
-from tdl.language.domains import Domain
+from tdl.language.conditions import AtLeast, Equal, Every, Formula, Some
 from tdl.language.forms import Atom, Extreme, FloorDiv, Form, Symbol
-from tdl.language.inequalities import Facts, is_known, linear
 
-_OPERATIONS = 400_000  # isl's own count; about 0.3 s
-_CASES = 3_000
+_OPERATIONS = 200_000  # by isl's own count; 0.1 to 1 s
+_OPERATIONS_FOR_LEAST = 50_000
+_CASES = 1_500
+_PARTS = 10_000  # of the formulas, once `min` and `max` are made into cases
+_LEAST_OF = 50  # cases
+_UNBOUNDED, _GIVEN_UP = 3, 4
+_GREATEST_SHOWN = 1 << 40  # what one point at random may be
 _MEMORY = 20_000
 
 
@@ -34,51 +37,27 @@ class Undecided(Exception):
 
 def is_empty(formulas: Iterable[Formula]) -> bool:
     """Whether no integer values satisfy all formulas."""
-    return next(_System(()).cases(formulas), None) is None
+    return next(_System(()).cases(formulas, _OPERATIONS), None) is None
 
 
 def least_point(formulas: Iterable[Formula], order: Sequence[Symbol]) -> dict[Symbol, int] | None:
     """The lexicographically least values (in the given order) that satisfy all formulas; None where there are none.
 
     Where there is no least, because something may be negative without end, it is looked for from 0 up; then anywhere.
+    Of very many cases only the first are looked at.
     """
     system = _System(order)
-    points = [system.point(rows) for rows in system.cases(formulas)]
-    return dict(zip(order, min(points)[1])) if points else None
-
-
-def holds(goal: Form, facts: Facts, domain: Domain) -> bool:
-    """Whether `goal >= 0` for all sizes that the facts admit, wherever the domain's conditions hold."""
-    if is_known(goal, facts, domain.binders):
-        return True
-    conditions = linear(domain.conditions)
-    if any(is_known(goal - condition, facts, domain.binders) for condition in conditions):
-        return True
-    denied = negation(AtLeast(goal))
-    everything = (*facts.formulas, *domain.formulas(), *known_of_data(goal))
-    relevant = connected(everything, goal.symbols())
-    if is_empty((*relevant, denied)):
-        return True
-    return len(relevant) < len(everything) and is_empty((*everything, denied))
-
-
-def connected(formulas: Iterable[Formula], symbols: Iterable[Symbol]) -> list[Formula]:
-    """The formulas that speak of the symbols, directly or through other formulas."""
-    reached = set(symbols)
-    waiting = [(formula, {symbol for form in forms_of(formula) for symbol in form.symbols()}) for formula in formulas]
-    found: list[Formula] = []
-    grown = True
-    while grown:
-        grown, rest = False, []
-        for formula, mentioned in waiting:
-            if reached.isdisjoint(mentioned):
-                rest.append((formula, mentioned))
-            else:
-                found.append(formula)
-                grown = grown or not mentioned <= reached
-                reached |= mentioned
-        waiting = rest
-    return found
+    points: list[tuple[int, tuple[int, ...]]] = []
+    for rows in islice(system.cases(formulas, _OPERATIONS_FOR_LEAST), _LEAST_OF):
+        points.append(system.point(rows))
+        if points[-1][0] == _GIVEN_UP:
+            break
+    if not points:
+        return None
+    _, point = min(points)
+    if max(map(abs, point), default=0) > _GREATEST_SHOWN:
+        raise Undecided
+    return dict(zip(order, point))
 
 
 class _Row(NamedTuple):
@@ -108,23 +87,28 @@ class _System:
     def __post_init__(self) -> None:
         self.columns = {symbol: column for column, symbol in enumerate(self.order)}
 
-    def cases(self, formulas: Iterable[Formula]) -> Iterator[tuple[_Row, ...]]:
+    def cases(self, formulas: Iterable[Formula], operations: int) -> Iterator[tuple[_Row, ...]]:
         """The conjunctions that have points and together are the formulas."""
         rows, choices = self._all(formulas)
-        _reset_budget()
+        self.spent = 0
+        _set_budget(operations)
         yield from self._search((*rows, *self.divisions), choices)
 
     def point(self, rows: tuple[_Row, ...]) -> tuple[int, tuple[int, ...]]:
         """The least values of the columns in one case, after a number that is the less the better they are bounded."""
+        width = len(self.columns)
         free = [column for atom, column in self.columns.items() if not isinstance(atom, FloorDiv)]
         sizes = [column for atom, column in self.columns.items() if column in free and not _is_index(atom)]
-        for effort, natural in enumerate(((), sizes, free)):
-            bounded = (*rows, *(_Row(False, ((column, 1),), 0) for column in natural))
-            if not _is_empty(bounded, len(self.columns)):
-                least = _least(bounded, len(self.columns))
+        try:
+            for effort, natural in enumerate(((), sizes, free)):
+                bounded = (*rows, *(_Row(False, ((column, 1),), 0) for column in natural))
+                least = None if _is_empty(bounded, width) else _least(bounded, width)
                 if least is not None:
                     return effort, least
-        return 3, _any(rows, len(self.columns))
+            return _UNBOUNDED, _any(rows, width)
+        except Undecided:
+            _set_budget(_OPERATIONS_FOR_LEAST)
+            return _GIVEN_UP, _any(rows, width)
 
     def _search(self, rows: tuple[_Row, ...], choices: tuple[tuple[_Case, ...], ...]) -> Iterator[tuple[_Row, ...]]:
         self.spent += 1
@@ -148,11 +132,16 @@ class _System:
         return _Case(tuple(rows), tuple(choices))
 
     def _case(self, formula: Formula) -> _Case:
+        self.spent += 1
+        if self.spent > _PARTS:
+            raise Undecided
         match formula:
             case Every(parts):
                 return self._all(parts)
             case Some(parts):
                 return _Case((), (tuple(self._case(part) for part in parts),))
+            case AtLeast(form) if (sides := _both_sides(form)) is not None:
+                return self._all(map(AtLeast, sides))
             case AtLeast(form) | Equal(form):
                 extreme = _extreme_in(form)
                 if extreme is None:
@@ -175,6 +164,15 @@ class _System:
 
 def _is_index(atom: Atom) -> bool:
     return isinstance(atom, Symbol) and atom.kind == "index"
+
+
+def _both_sides(form: Form) -> tuple[Form, Form] | None:
+    """The two forms that are both >= 0 exactly where one with a `min` added, or a `max` subtracted, is."""
+    for atom, coefficient in form.terms:
+        if isinstance(atom, Extreme) and (atom.kind == "min") == (coefficient > 0):
+            rest = form - Form(((atom, coefficient),), 0)
+            return rest + atom.left * coefficient, rest + atom.right * coefficient
+    return None
 
 
 def _extreme_in(form: Form) -> Extreme | None:
@@ -287,6 +285,7 @@ def _context() -> Any:
     return _local.context
 
 
-def _reset_budget() -> None:
+def _set_budget(operations: int) -> None:
     if hasattr(_local, "context"):
         _local.context.reset_operations()
+        _local.context.set_max_operations(operations)

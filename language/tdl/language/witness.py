@@ -11,7 +11,8 @@ from tdl.language import forms
 from tdl.language.conditions import Formula, forms_of, formula_of
 from tdl.language.forms import Form, Symbol
 from tdl.language.inequalities import Facts, facts_of
-from tdl.language.sets import Undecided, connected, least_point
+from tdl.language.proof import connected
+from tdl.language.sets import Undecided, least_point
 from tdl.language.tree import Program
 
 Point = Mapping[Symbol, int]
