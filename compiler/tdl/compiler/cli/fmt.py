@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import difflib
 import sys
 from collections.abc import Iterator
@@ -9,7 +10,7 @@ from typing import Annotated
 
 import typer
 from tdl.compiler.cli.fault import ERRORS
-from tdl.compiler.cli.files import STDIN, find_sources, read_text, replace_file
+from tdl.compiler.cli.files import STDIN, find_sources, read_bytes, read_text, replace_file
 from tdl.compiler.cli.screen import Color, Screen, shown, stderr, stdout
 from tdl.language.diagnostic import InternalError
 from tdl.language.frame import Fragment, Line, Style
@@ -41,7 +42,7 @@ def fmt(
         elif path == STDIN and not check:
             sys.stdout.write(result)
         elif result != source.text and not check:
-            replace_file(path, result.encode("utf-8"))
+            replace_file(path, _mark(path) + result.encode("utf-8"))
             screen.write([(Fragment("formatted ", "good"), Fragment(shown(source.path)))])
     if refused or (changed and (check or diff)):
         raise typer.Exit(ERRORS)
@@ -63,7 +64,12 @@ def lay_out(source: Source, errors: Screen) -> str | None:
     result = format_text(source.text)
     if _ink(result) != _ink(source.text):
         raise InternalError(f"formatting {source.path} would lose or add characters, so it was left as it is")
-    return result.replace("\n", "\r\n") if "\r\n" in source.text else result
+    return result
+
+
+def _mark(path: str) -> bytes:
+    """The byte-order mark, if the file has one: decoding takes it off."""
+    return codecs.BOM_UTF8 if read_bytes(path).startswith(codecs.BOM_UTF8) else b""
 
 
 def _ink(text: str) -> str:

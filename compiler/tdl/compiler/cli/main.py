@@ -53,17 +53,18 @@ def _run() -> int:
 
 def _other(error: Exception) -> int:
     """Wrong usage that the command-line library found, or a fault of ours."""
+    kind = type(error).__name__
     show, code = getattr(error, "show", None), getattr(error, "exit_code", None)
     if callable(show) and isinstance(code, int):
         show()
         return code
-    if type(error).__name__ == "Abort":
+    if kind == "Abort":
         return _interrupted()
     if os.environ.get("TDL_DEBUG"):
         raise error
     _say(
         "internal error",
-        f"{type(error).__name__}: {error}",
+        str(error) if kind == "InternalError" else f"{kind}: {error}",
         "this is a fault of tdlc, not of your program; TDL_DEBUG=1 shows where it happened",
     )
     return 3
