@@ -88,7 +88,7 @@ def _touching(
 def _fixes(leaf: Leaf, a: Touch, b: Touch, loop: Loop) -> bool:
     """Whether one element means one iteration of the loop: where the element fixes the indices behind it.
 
-    A leaf's own indices and its loops are in bijection, and a loop is fixed by the own indices that share loops with it.
+    A leaf's own indices and its loops are in bijection; a loop is fixed by the own indices that share loops with it.
     """
     connected = {loop.symbol}
     sources: set[Symbol] = set()
