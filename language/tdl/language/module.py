@@ -176,9 +176,10 @@ class _Builder:
 
     def _needs(self, number: int, placed: syntax.PlacedItem) -> Iterator[int]:
         """The items of this file that one refers to. An op that calls its own name does not refer to itself."""
+        is_itself = is_inlined(placed.item) or isinstance(placed.item, syntax.Graph | syntax.Tactic | syntax.TargetItem)
         for key in _keys(placed):
             target = self.own.get(key)
-            if target is not None and (target != number or is_inlined(placed.item)):
+            if target is not None and (target != number or is_itself):
                 yield target
 
     def _declare(self, number: int, circular: frozenset[str], made: Mapping[int, Declaration]) -> Declaration:
@@ -211,7 +212,8 @@ class _Builder:
         through = " and ".join(f"`{_name_of(each.item)}`" for each in others)
         what = f"{through}, which refers back to it" if others else "itself"
         note = "recursion over tensors is written as a recurrence: `S[t] = S[t - 1] + X[t]`"
-        notes = () if isinstance(placed.item, syntax.Const) else (note,)
+        is_computed = isinstance(placed.item, syntax.Fn | syntax.Reducer | syntax.Graph)
+        notes = (note,) if is_computed else ()
         self._error("definition", f"`{name.text}` refers to {what}", name.span, placed, *notes)
 
 
@@ -221,7 +223,7 @@ SPACES: tuple[Namespace, ...] = ("value", "callable", "tactic", "intrinsic", "me
 def _keys(placed: syntax.PlacedItem) -> Iterator[Key]:
     """What an item needs to be resolved. A function named without a `(` is a mistake, and nothing that it needs."""
     used = uses(placed.parsed)
-    is_of_values = isinstance(placed.item, syntax.Const | syntax.Fn | syntax.Reducer | syntax.Op)
+    is_of_values = isinstance(placed.item, syntax.Const | syntax.Fn | syntax.Reducer | syntax.Op | syntax.Graph)
     for name in sorted(used.called):
         yield "callable", name
         yield "tactic", name

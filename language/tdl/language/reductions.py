@@ -9,6 +9,7 @@ from tdl.language import expressions, forms, syntax, tree
 from tdl.language.construct import convert, widen
 from tdl.language.dtypes import BOOL, F32, DType, Type
 from tdl.language.forms import Form, Symbol
+from tdl.language.packs import pack_rank
 from tdl.language.scope import MAX_DEPTH, Declaration, Entity, IndexEntity, IndexPackEntity, Scope, Typed, ValueEntity
 from tdl.language.source import Span
 from tdl.language.types import AnyType, settle, unify
@@ -36,7 +37,7 @@ class Several:
 
 def several(expr: syntax.Reduction, scope: Scope) -> Several | None:
     """A comprehension, or None after an error."""
-    binders, inside = bind(expr.clause.binders, scope)
+    binders, inside = bind(expr, scope)
     condition = None
     if expr.clause.filter is not None:
         condition = expressions.condition(expr.clause.filter, inside, "the filter")
@@ -168,29 +169,44 @@ def _settled(type: AnyType) -> Type:
 BuildBinder = Callable[[], tree.Binder]
 
 
-def bind(binders: tuple[syntax.Binder, ...], scope: Scope) -> tuple[list[BuildBinder] | None, Scope]:
-    """Binders in order, each seeing the earlier ones, and the scope of the body. None after an error."""
+def bind(expr: syntax.Reduction, scope: Scope) -> tuple[list[BuildBinder] | None, Scope]:
+    """Binders in order, each seeing the earlier ones, and the scope of the body. None after an error.
+
+    A pack stands for as many binders as the first tensor read with it has dimensions left for it.
+    """
     builders: list[BuildBinder] = []
     good = True
-    for binder in binders:
+    for binder in expr.clause.binders:
         name = binder.name.text
         if name in scope.names:
             message = f"`{name}` already names something here"
             scope.error("duplicate-name", message, binder.name.span, "an index needs a name of its own")
             good = False
         if binder.is_pack:
-            message = "a comprehension runs over single indices"
-            scope.error("definition", message, binder.span, "name each index")
-            scope = scope.with_names({name: IndexPackEntity(())})
-            good = False
+            symbols = _pack(binder, expr, scope)
+            good = good and symbols is not None
+            scope = scope.with_names({name: IndexPackEntity(symbols or ())})
+            ends = [[_always(end) for end in unknown_ends(symbol, scope)] for symbol in symbols or ()]
+            builders.extend(_builder(symbol, pair, binder) for symbol, pair in zip(symbols or (), ends))
             continue
         symbol = Symbol(name, "index")
-        ends = range_ends(binder, symbol, scope)
+        builders.append(_builder(symbol, range_ends(binder, symbol, scope), binder))
         scope = scope.with_names({name: IndexEntity(symbol)})
-        builders.append(
-            lambda symbol=symbol, ends=ends, span=binder.span: tree.Binder(symbol, *(end() for end in ends), span=span)  # type: ignore[misc]
-        )
     return (builders if good else None), scope
+
+
+def _pack(binder: syntax.Binder, expr: syntax.Reduction, scope: Scope) -> tuple[Symbol, ...] | None:
+    name = binder.name.text
+    rank = pack_rank(name, (expr.body, expr.clause.filter), scope)
+    if rank is None:
+        message = f"nothing says how many indices `..{name}` stands for"
+        scope.error("definition", message, binder.span, f"read a tensor with it, as in `X[..{name}]`")
+        return None
+    return tuple(Symbol(f"{name}.{axis}", "index") for axis in range(rank))
+
+
+def _builder(symbol: Symbol, ends: list[Callable[[], Form]], binder: syntax.Binder) -> BuildBinder:
+    return lambda: tree.Binder(symbol, *(end() for end in ends), span=binder.span)
 
 
 def range_ends(binder: syntax.Binder, symbol: Symbol, scope: Scope) -> list[Callable[[], Form]]:
