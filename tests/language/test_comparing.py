@@ -1,5 +1,7 @@
 """When two results count as equal."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from tdl.language import forms
@@ -78,6 +80,15 @@ def test_the_tolerance_grows_with_the_terms_and_the_type():
     assert tolerances(summing(BF16), {N: 4})["Y"].rounding > 1e-2
     assert tolerances(summing(BF16), {N: 4})["Y"].accumulation == few
     assert tolerances(summing(I32), {N: 4})["Y"] == EXACT
+
+
+def test_a_range_from_data_counts_as_the_longest_axis():
+    program = summing(F32)
+    (definition,) = program.definitions
+    end = forms.opaque(Access("X", (forms.symbol(I),), F32))
+    value = replace(definition.value, binders=(Binder(K, forms.ZERO, end),))
+    unknown = replace(program, definitions=(replace(definition, value=value),))
+    assert tolerances(unknown, {N: 100}) == tolerances(program, {N: 100})
 
 
 @pytest.mark.parametrize(("dtype", "accumulator"), [(F32, "float32"), (F64, "float64"), (BF16, "float32")], ids=str)

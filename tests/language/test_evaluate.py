@@ -1,5 +1,7 @@
 """The evaluator on programs built by hand: steps, writes, accesses, reductions."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from tdl.language import forms
@@ -17,6 +19,7 @@ from tdl.language.tree import (
     Definition,
     Integer,
     Number,
+    Parameter,
     Program,
     Reduce,
     Reducer,
@@ -197,3 +200,32 @@ def test_bool_reductions_of_nothing():
     tensors = {"X": ("input", BOOL, (N,)), "any": ("output", BOOL, ()), "all": ("output", BOOL, ())}
     found = evaluate(program(definitions, **tensors), {"X": np.zeros(0, bool)}, {N: 0})
     assert (found["any"].shape, bool(found["any"]), bool(found["all"])) == ((), False, True)
+
+
+def test_parameters_have_their_values():
+    value = Select(Parameter("up", BOOL), Parameter("scale", F32), read("X", I), F32)
+    op = program(
+        [define(0, "Y", (I,), value, over(I, form(N) * 2 - forms.symbol(Symbol("k", "param"))))],
+        X=("input", F32, (N,)), Y=("output", F32, (form(N) * 2 - forms.symbol(Symbol("k", "param")),)),
+    )  # fmt: skip
+    for up, wanted in ((True, [0.5, 0.5]), (False, [1, 2])):
+        bound = replace(op, parameters={"up": up, "scale": 0.5, "k": 2, "T": F32})
+        assert evaluate(bound, {"X": np.array([1, 2], np.float32)}, {N: 2})["Y"].tolist() == wanted
+
+
+def test_every_tensor_can_be_had():
+    definitions = [
+        define(0, "h", (I,), Binary("add", read("X", I), Number(1.0, F32), F32), over(I, N)),
+        define(1, "Y", (I,), Binary("mul", read("h", I), Number(2.0, F32), F32), over(I, N)),
+    ]
+    op = program(definitions, X=("input", F32, (N,)), h=("intermediate", F32, (N,)), Y=("output", F32, (N,)))
+    X = np.array([1, 2], np.float32)
+    assert list(evaluate(op, {"X": X}, {N: 2})) == ["Y"]
+    found = evaluate(op, {"X": X}, {N: 2}, every_tensor=True)
+    assert {name: array.tolist() for name, array in found.items()} == {"X": [1, 2], "h": [2, 3], "Y": [4, 6]}
+
+
+@pytest.mark.parametrize("given", [np.zeros((2, 3), np.float64), np.zeros((3, 2), np.float32), np.float32(0)])
+def test_an_input_that_does_not_fit_is_refused(given):
+    with pytest.raises(ValueError, match=r"^X must be float32\[2, 3\], not float"):
+        evaluate(product_of(), {"X": given, "W": f32(3, 4)}, {M: 2, N: 4, L: 3})

@@ -57,6 +57,9 @@ def test_integers_wrap_in_their_own_type(run):
     assert run("op f(X: u8[N]) -> s: u8 { s = prod(X[i] for i) }", X=[100, 100])["s"] == 16
     assert run("op f(X: i32[N]) -> s: i32 { s = sum(X[i] * X[i] for i) }", X=[2**16, 3])["s"] == 9
     assert run("op f(X: i64[N]) -> s: i64 { s = sum(X[i] for i) }", X=[2**63 - 1, 1])["s"] == -(2**63)
+    X = np.arange(-128, 128).astype(np.int8)
+    products = run("op f(X: i8[N], W: i8[N]) -> s: i8 { s = sum(X[i] * W[i] for i) }", X=X, W=X[::-1])["s"]
+    assert (products, products.dtype) == ((X * X[::-1]).sum(dtype=np.int8), np.int8)
 
 
 @pytest.mark.parametrize("dtype", ["f16", "bf16", "f32", "f64"])
