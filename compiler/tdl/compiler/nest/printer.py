@@ -13,10 +13,11 @@ from dataclasses import dataclass
 
 from tdl.compiler.nest.text import access_text, expr_text, form_text
 from tdl.compiler.nest.tree import Accumulator, Bind, Guard, Init, Loop, Nest, Node, Origin, Store, Update
+from tdl.language.dtypes import DType, Type
 from tdl.language.forms import Form
 from tdl.language.tree import Expr, Program, Reducer, Target, Tensor
 
-_IDENTITIES = {"sum": "0", "prod": "1", "max": "least", "min": "greatest", "any": "false", "all": "true"}
+_IDENTITIES = {"sum": "0", "prod": "1", "any": "false", "all": "true"}
 _COMBINES = {"sum": "+=", "prod": "*=", "max": "max=", "min": "min=", "any": "or=", "all": "and="}
 
 
@@ -89,10 +90,19 @@ def _identities(reducer: Reducer) -> Iterator[str]:
     if not reducer.is_builtin:
         yield from map(expr_text, reducer.identity)
         return
-    for position, dtype in enumerate(reducer.dtypes):
-        kind = reducer.name.removeprefix("arg")
-        text = _IDENTITIES[kind] if position == 0 else "0"
-        yield f"{text}({dtype})" if text in ("least", "greatest") else text
+    first, *payloads = reducer.dtypes
+    kind = reducer.name.removeprefix("arg")
+    yield _IDENTITIES[kind] if kind in _IDENTITIES else _extreme(kind, first)
+    yield from ("0" for _ in payloads)
+
+
+def _extreme(kind: str, dtype: Type) -> str:
+    """The identity of max or min: the least or the greatest value of the dtype."""
+    if dtype.is_float:
+        return "-inf" if kind == "max" else "inf"
+    if isinstance(dtype, DType):
+        return str(dtype.least if kind == "max" else dtype.greatest)
+    return f"{'least' if kind == 'max' else 'greatest'}({dtype})"
 
 
 def _places(accumulator: Accumulator) -> str:

@@ -117,8 +117,13 @@ def binder_text(binder: Binder) -> str:
 
 
 def _form(form: Form) -> tuple[str, int]:
-    ordered = [term for term in form.terms if term[1] > 0] + [term for term in form.terms if term[1] < 0]
-    parts = [("-" if count < 0 else "+", _term(atom, abs(count))) for atom, count in ordered]
+    remainders, form = _remainders(form)
+    terms = [(_term(atom, abs(count)), count) for atom, count in form.terms]
+    terms += [
+        (_scaled(f"{form_text(left, 6)} % {form_text(right, 7)}", 6, abs(count)), count)
+        for left, right, count in remainders
+    ]
+    parts = [("+", text) for text, count in terms if count > 0] + [("-", text) for text, count in terms if count < 0]
     if form.constant or not parts:
         number = ("-" if form.constant < 0 else "+", (str(abs(form.constant)), _TIGHTEST))
         parts.insert(0 if form.constant > 0 and parts and parts[0][0] == "-" else len(parts), number)
@@ -128,8 +133,39 @@ def _form(form: Form) -> tuple[str, int]:
     return f"{'-' if sign == '-' else ''}{first}" + "".join(f" {sign} {text}" for sign, (text, _) in rest), 5
 
 
+def _remainders(form: Form) -> tuple[list[tuple[Form, Form, int]], Form]:
+    """`a - b*(a//b)` is `a % b`: dividends, divisors and how often, and what is left of the form."""
+    found: list[tuple[Form, Form, int]] = []
+    for atom, count in form.terms:
+        division, divisor = _multiple(atom)
+        if division is None or count % divisor:
+            continue
+        times = -(count // divisor)
+        rest = form - Form(((atom, count),), 0) - division.dividend * times
+        if len(rest.terms) < len(form.terms) - 1:
+            found.append((division.dividend, division.divisor, times))
+            form = rest
+    return found, form
+
+
+def _multiple(atom: Atom) -> tuple[FloorDiv | None, int]:
+    """The division in `a//b` (with b constant) or in `b*(a//b)`, and what the atom's count is a multiple of."""
+    match atom:
+        case FloorDiv(_, divisor) if divisor.is_constant:
+            return atom, divisor.constant
+        case Product(left, right):
+            for one, other in ((left, right), (right, left)):
+                match one.terms:
+                    case ((FloorDiv() as division, 1),) if one.constant == 0 and division.divisor == other:
+                        return division, 1
+    return None, 1
+
+
 def _term(atom: Atom, count: int) -> tuple[str, int]:
-    text, tightness = _atom(atom)
+    return _scaled(*_atom(atom), count)
+
+
+def _scaled(text: str, tightness: int, count: int) -> tuple[str, int]:
     return (text, tightness) if count == 1 else (f"{count}*{text if tightness > 6 else f'({text})'}", 6)
 
 
