@@ -12,7 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from operator import is_
+from typing import Literal, TypeVar
 
 from tdl.language import forms
 from tdl.language.dtypes import BOOL, I64, DType, Type
@@ -391,37 +392,57 @@ def symbols_of(expr: Expr) -> Iterator[Symbol]:
 
 def map_children(expr: Expr, change: Callable[[Expr], Expr], change_form: Callable[[Form], Form]) -> Expr:
     """The expression with each direct sub-expression and form changed; the same object where nothing changed."""
-    result = _map_children(expr, change, change_form)
-    return expr if result == expr else result
-
-
-def _map_children(expr: Expr, change: Callable[[Expr], Expr], change_form: Callable[[Form], Form]) -> Expr:
     match expr:
         case Number() | Parameter() | Local():
             return expr
         case Integer(form):
-            return replace(expr, form=change_form(form))
+            return _with(expr, form=_kept_form(form, change_form))
         case Access(_, subscripts, _, boundary):
             if boundary is not None and boundary.value is not None:
-                boundary = replace(boundary, value=change(boundary.value))
-            return replace(expr, subscripts=tuple(map(change_form, subscripts)), boundary=boundary)
+                boundary = _with(boundary, value=change(boundary.value))
+            changed = tuple([_kept_form(form, change_form) for form in subscripts])
+            return _with(expr, subscripts=_kept(subscripts, changed), boundary=boundary)
         case Unary(_, operand) | Convert(operand):
-            return replace(expr, operand=change(operand))
+            return _with(expr, operand=change(operand))
         case Binary(_, left, right) | Compare(_, left, right):
-            return replace(expr, left=change(left), right=change(right))
+            return _with(expr, left=change(left), right=change(right))
         case Select(condition, then, other):
-            return replace(expr, condition=change(condition), then=change(then), other=change(other))
+            return _with(expr, condition=change(condition), then=change(then), other=change(other))
         case Call(_, args):
-            return replace(expr, args=tuple(map(change, args)))
+            return _with(expr, args=_kept(args, tuple(map(change, args))))
         case Let(_, value, body):
-            return replace(expr, value=change(value), body=change(body))
+            return _with(expr, value=change(value), body=change(body))
         case Reduce(_, binders, condition, args):
-            return replace(
-                expr,
-                binders=tuple(replace(b, lo=change_form(b.lo), hi=change_form(b.hi)) for b in binders),
-                filter=None if condition is None else change(condition),
-                args=tuple(map(change, args)),
+            ranges = tuple(
+                [_with(b, lo=_kept_form(b.lo, change_form), hi=_kept_form(b.hi, change_form)) for b in binders]
             )
+            return _with(
+                expr,
+                binders=_kept(binders, ranges),
+                filter=None if condition is None else change(condition),
+                args=_kept(args, tuple(map(change, args))),
+            )
+
+
+NodeT = TypeVar("NodeT", bound="Expr | Boundary | Binder")
+PartT = TypeVar("PartT")
+
+
+def _with(node: NodeT, **parts: object) -> NodeT:
+    """The node with other parts; the same object where each part is the object it was."""
+    if all(getattr(node, name) is part for name, part in parts.items()):
+        return node
+    return replace(node, **parts)  # type: ignore[arg-type]
+
+
+def _kept(before: tuple[PartT, ...], after: tuple[PartT, ...]) -> tuple[PartT, ...]:
+    return before if all(map(is_, before, after)) else after
+
+
+def _kept_form(form: Form, change: Callable[[Form], Form]) -> Form:
+    """The changed form; the same object where it is equal, as arithmetic on forms makes new ones."""
+    changed = change(form)
+    return form if changed == form else changed
 
 
 def form_of(expr: Expr) -> Form:
