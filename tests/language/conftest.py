@@ -1,7 +1,8 @@
-"""What tests of the language share: an op from its text, evaluated."""
+"""What tests of the language share: an op from its text, evaluated; a module whose errors are marked, checked."""
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Callable, Mapping
 from textwrap import dedent
@@ -51,3 +52,43 @@ def _type(value: Any) -> ArrayType:
     if isinstance(value, (np.ndarray, np.generic)):
         return ArrayType(dtype_of(value.dtype), value.shape)
     return ArrayType(None, np.shape(value))
+
+
+MARK = re.compile(r"# error: \[([\w-]+)\] (?:<(.*)> )?(\S.*?)\s*$")
+
+
+@pytest.fixture(scope="session")
+def marked() -> Callable[..., analysis.Analysis]:
+    """`marked(text, {"other.tdl": ...})` checks a module and asserts that it has just the errors its marks say.
+
+    `# error: [code] <covered> words` at the end of a line marks an error that starts on it, covers that text (where it
+    is given), and has these words in its message or notes. A mark that has its line to itself is about the line
+    above the marks, whose errors are in the order of their places.
+    """
+
+    def marked(text: str, files: Mapping[str, str] | None = None) -> analysis.Analysis:
+        text = dedent(text)
+        source = Source("main.tdl", text)
+        sources = {path: Source(path, dedent(other)) for path, other in (files or {}).items()}
+        analysed = analysis.analyse(source, read=sources.get)
+        expected: list[tuple[int, str]] = []
+        marks: list[re.Match[str]] = []
+        at = 0
+        for number, line in enumerate(text.split("\n"), 1):
+            mark = MARK.search(line)
+            at = number if mark is None or line[: mark.start()].strip() else at
+            if mark is not None:
+                expected.append((at, mark[1]))
+                marks.append(mark)
+        found = [(source.position(each.primary.start).line, each.code) for each in analysed.diagnostics]
+        assert found == expected, "\n".join(f"{each.code}: {each.message}" for each in analysed.diagnostics)
+        for diagnostic, mark in zip(analysed.diagnostics, marks):
+            covered, words = mark[2], mark[3]
+            span = diagnostic.primary
+            if covered is not None:
+                assert text[span.start : span.end] == covered
+            assert words.lower() in "\n".join([diagnostic.message, *diagnostic.notes]).lower()
+            assert 0 <= span.start <= span.end <= len(text)
+        return analysed
+
+    return marked

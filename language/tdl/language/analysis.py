@@ -7,7 +7,7 @@ touches. Nothing is read from disk here: `read` gives the text of an imported fi
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import PurePath
 
@@ -15,7 +15,7 @@ from tdl.language import syntax
 from tdl.language.cases import check_case
 from tdl.language.check import check_op
 from tdl.language.constants import check_constant
-from tdl.language.diagnostic import Diagnostic
+from tdl.language.diagnostic import Diagnostic, Fix
 from tdl.language.functions import check_function, check_reducer
 from tdl.language.graphs import check_graph
 from tdl.language.hardware import check_hardware, check_intrinsic
@@ -23,7 +23,7 @@ from tdl.language.module import Module, build_module
 from tdl.language.parse import parse_file
 from tdl.language.schedules.check import check_schedule
 from tdl.language.schedules.tactics import check_tactic
-from tdl.language.scope import Declaration
+from tdl.language.scope import Declaration, closest
 from tdl.language.source import Source
 
 Read = Callable[[str], "Source | None"]
@@ -76,7 +76,8 @@ class _Loader:
         for entry in module.entries:
             offset = entry.placed.offset
             found.extend(each.shifted(offset) for each in entry.placed.parsed.diagnostics)
-            found.extend(each.shifted(offset) for each in check_item(entry.declaration))
+            found.extend(each.shifted(offset) for each in _check_item(entry.declaration))
+        found = [_suggested(each, source, module) for each in found]
         ordered = tuple(sorted(found, key=lambda each: (each.primary.start, each.primary.end)))
         return Analysis(source, file, module, ordered)
 
@@ -131,6 +132,27 @@ def _missing(path: str, location: str) -> str:
         known = ", ".join(f"`{name}`" for name in standard_modules())
         return f"the standard library has no `{path}` (it has {known})"
     return f"there is no `{path}`: no file {location}"
+
+
+def _suggested(diagnostic: Diagnostic, source: Source, module: Module) -> Diagnostic:
+    """With the closest name of the module, where an unknown name is like none nearby.
+
+    It is not found when the item is checked, as that depends only on what the item refers to, so as to be remembered.
+    """
+    if diagnostic.code != "unknown-name" or diagnostic.notes:
+        return diagnostic
+    span = diagnostic.primary
+    near = closest(source.text[span.start : span.end], module.names)
+    if near is None:
+        return diagnostic
+    return replace(diagnostic, notes=(f"did you mean `{near}`?",), fixes=(Fix(f"change to `{near}`", span, near),))
+
+
+def _check_item(declaration: Declaration) -> list[Diagnostic]:
+    try:
+        return list(check_item(declaration))
+    except RecursionError:
+        return [Diagnostic("definition", f"`{declaration.name}` nests too deeply to be checked", declaration.span)]
 
 
 def check_item(declaration: Declaration) -> Iterator[Diagnostic]:

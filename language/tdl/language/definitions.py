@@ -264,6 +264,9 @@ class _LeftSide:
             self.scope.error("not-a-value", f"`{target.name.text}` is not a tensor", target.name.span)
             return None
         if entity.role == "input":
+            if entity.name in self.scope.context.report.broken:  # declared twice, perhaps as an output
+                self.scope.context.failed = True
+                return None
             message = f"`{entity.name}` is an input; inputs are given, not defined"
             self.scope.error("definition", message, target.name.span)
             return None

@@ -34,6 +34,8 @@ class Module:
     source: Source
     entries: tuple[Entry, ...]
     exports: Mapping[Key, Declaration]
+    names: tuple[str, ...]
+    """Every name that can be used in it, in any namespace."""
     diagnostics: tuple[Diagnostic, ...]
     broken: frozenset[str]
 
@@ -80,7 +82,8 @@ class _Builder:
         entries = tuple(Entry(placed, made[number]) for number, placed in enumerate(self.file.items))
         exports = {key: declaration for key, declaration in self.imported.items() if key[1] in self.named}
         exports.update({key: made[number] for key, number in self.own.items()})
-        return Module(self.source, entries, exports, tuple(self.diagnostics), frozenset(self.broken))
+        names = tuple(dict.fromkeys(name for _, name in (*self.own, *self.imported)))
+        return Module(self.source, entries, exports, names, tuple(self.diagnostics), frozenset(self.broken))
 
     def _error(self, code: str, message: str, span: Span, placed: syntax.PlacedItem, *notes: str) -> None:
         self.diagnostics.append(Diagnostic(code, message, span.shifted(placed.offset), notes))

@@ -30,11 +30,15 @@ Signatured = syntax.Op | syntax.Graph | syntax.Intrinsic
 
 @dataclass(frozen=True)
 class Instance:
-    """What is known of an op's parameters, packs and sizes; sorted tuples, so that equal instances are one memo key."""
+    """What is known of an op's parameters, packs and sizes; sorted tuples, so that equal instances are one memo key.
+
+    `negative_zeros` names the parameters that are -0.0, which compares equal to 0.0 and means something else.
+    """
 
     parameters: tuple[tuple[str, Value], ...] = ()
     ranks: tuple[tuple[str, int], ...] = ()
     sizes: tuple[tuple[str, int], ...] = ()
+    negative_zeros: tuple[str, ...] = ()
 
     @staticmethod
     def of(
@@ -42,10 +46,12 @@ class Instance:
         ranks: Mapping[str, int] | None = None,
         sizes: Mapping[str, int] | None = None,
     ) -> Instance:
+        given = tuple(sorted((parameters or {}).items()))
         return Instance(
-            tuple(sorted((parameters or {}).items())),
+            given,
             tuple(sorted((ranks or {}).items())),
             tuple(sorted((sizes or {}).items())),
+            tuple(name for name, value in given if value == 0.0 and str(value) == "-0.0"),
         )
 
 
@@ -123,6 +129,12 @@ def _pack_of(pack: syntax.Pack, scope: Scope) -> tuple[Form, ...] | None:
     entity = scope.names.get(pack.name.text)
     if isinstance(entity, SizePackEntity):
         return entity.forms
+    if entity is not None:
+        if pack.name.text in scope.context.report.broken:
+            scope.context.failed = True
+        else:
+            scope.error("not-a-value", f"`{pack.name.text}` is not a pack", pack.span, "a pack is declared by an input")
+        return None
     scope.unknown(pack.name, [n for n, e in scope.names.items() if isinstance(e, SizePackEntity)], "pack")
     return None
 
