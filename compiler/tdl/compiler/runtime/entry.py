@@ -52,6 +52,9 @@ class Entry:
         self.name = program.name
         self.inputs = tuple(_spec(bound, name) for name in program.inputs)
         self.outputs = tuple(_spec(bound, name) for name in program.outputs)
+        for spec in self.outputs:
+            if spec.bytes > _ADDRESSABLE:
+                raise MemoryError(f"{self.name}: {spec.name} is too large: {spec}")
         self.workspace = _workspace(kernel, bound)
         specs = self.inputs + self.outputs
         self._sizes = {spec.name: (ctypes.c_int64 * len(spec.shape))(*spec.shape) for spec in specs}
