@@ -127,6 +127,8 @@ class Form:
             return Form(self.terms, self.constant + other)
         if not other.terms:
             return Form(self.terms, self.constant + other.constant)
+        if not self.terms:
+            return Form(other.terms, self.constant + other.constant)
         sums = dict(self.terms)
         for atom, coefficient in other.terms:
             sums[atom] = sums.get(atom, 0) + coefficient
@@ -136,12 +138,21 @@ class Form:
         return self * -1
 
     def __sub__(self, other: Form | int) -> Form:
-        return self + -other
+        if isinstance(other, int):
+            return Form(self.terms, self.constant - other)
+        if not other.terms:
+            return Form(self.terms, self.constant - other.constant)
+        sums = dict(self.terms)
+        for atom, coefficient in other.terms:
+            sums[atom] = sums.get(atom, 0) - coefficient
+        return _form(sums, self.constant - other.constant)
 
     def __mul__(self, factor: int) -> Form:
         if factor == 0:
             return ZERO
-        return Form(tuple((atom, factor * coefficient) for atom, coefficient in self.terms), self.constant * factor)
+        if factor == 1:
+            return self
+        return Form(tuple([(atom, factor * coefficient) for atom, coefficient in self.terms]), self.constant * factor)
 
     def __str__(self) -> str:
         rest, remainders = _without_remainders(self)
@@ -225,10 +236,14 @@ def extreme(kind: Literal["min", "max"], left: Form, right: Form) -> Form:
 
 def substitute(form: Form, values: Mapping[Symbol, Form], data: Callable[[Expr], Expr] | None = None) -> Form:
     """The form with symbols replaced; `data` rewrites the expressions of opaque atoms."""
-    result = constant(form.constant)
+    sums: dict[Atom, int] = {}
+    total = form.constant
     for atom, coefficient in form.terms:
-        result = result + _substitute(atom, values, data) * coefficient
-    return result
+        part = _substitute(atom, values, data)
+        total += part.constant * coefficient
+        for each, times in part.terms:
+            sums[each] = sums.get(each, 0) + times * coefficient
+    return _form(sums, total) if sums else constant(total)
 
 
 def evaluate(form: Form, values: Mapping[Symbol, int]) -> int:
