@@ -37,6 +37,11 @@ CODES: dict[str, str] = {
     # schedules
     "schedule": "a schedule line that is not formed as one",
     "unknown-loop": "a loop or stage that the schedule does not have",
+    "race": "iterations that may not run at the same time",
+    "order": "an order of loops that breaks a recurrence",
+    "placement": "a stage that cannot be computed or stored at that loop",
+    "cache": "a copy that cannot be made there",
+    "tensorize": "a loop nest that is not what the intrinsic computes",
     # tests
     "test": "a test or bench whose arguments do not fit",
 }

@@ -23,7 +23,7 @@ from tdl.language.report import Report
 from tdl.language.schedules.loops import Loops
 from tdl.language.schedules.operands import State
 from tdl.language.schedules.settings import check_integer, check_value, names_in
-from tdl.language.scope import Context, Declaration, Entity, Scope, SizeEntity
+from tdl.language.scope import Context, Declaration, Entity, Environment, Scope, SizeEntity
 
 NodeT = TypeVar("NodeT")
 
@@ -140,6 +140,21 @@ def _takes(parameter: syntax.Parameter, value: syntax.Expr, state: State) -> boo
             state.scope.error("parameter", f"`{parameter.name.text}` takes a dtype", value.span)
         return is_dtype
     return check_value(value, state.scope) is not None
+
+
+def expanded(line: syntax.Line, environment: Environment) -> tuple[syntax.ScheduleLine, ...]:
+    """The lines that a checked `apply` stands for, tactics inside the tactic not yet expanded."""
+    call = line.operands[0]
+    assert isinstance(call, syntax.Call)
+    declaration = environment.find("tactic", call.callee.text)
+    assert declaration is not None
+    assert isinstance(declaration.item, syntax.Tactic)
+    formals = declaration.item.params
+    given = {formal.name.text: formal.default for formal in formals if formal.default is not None}
+    positional = [argument.value for argument in call.args if argument.name is None]
+    given.update(zip((formal.name.text for formal in formals), positional))
+    given.update({argument.name.text: argument.value for argument in call.args if argument.name is not None})
+    return tuple(substituted(each, given) for each in declaration.item.body)
 
 
 # ---- reading a tactic where it is applied

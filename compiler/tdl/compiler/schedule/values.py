@@ -1,0 +1,70 @@
+"""Values in schedule lines: numbers by now, since a knob has its value and sizes may be bound."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from tdl.compiler.schedule.refusal import Refusal
+from tdl.language import expressions, forms, syntax, tree
+from tdl.language.folding import value_of
+from tdl.language.report import Report
+from tdl.language.schedules.settings import entity_of
+from tdl.language.scope import Context, Declaration, Entity, Scope, SizeEntity
+from tdl.language.tree import Program
+
+
+class Values:
+    """The names that lines may speak of: sizes, parameters, knobs, `let`s."""
+
+    def __init__(self, declaration: Declaration, program: Program, knobs: Mapping[str, int] | None = None) -> None:
+        names: dict[str, Entity] = {symbol.name: SizeEntity(forms.symbol(symbol)) for symbol in program.dims}
+        for name, value in program.parameters.items():
+            if isinstance(value, int) and not isinstance(value, bool):
+                names[name] = SizeEntity(forms.constant(value))
+        self._declaration = declaration
+        self._names = names
+        self._knobs = dict(knobs or {})
+
+    def bind(self, sizes: Mapping[forms.Symbol, int]) -> None:
+        """Give sizes their numbers."""
+        self._names.update({symbol.name: SizeEntity(forms.constant(size)) for symbol, size in sizes.items()})
+
+    def name(self, line: syntax.Knob | syntax.LetValue) -> None:
+        """Give a knob its chosen value, or a `let` what it stands for."""
+        if isinstance(line, syntax.Knob) and line.name.text in self._knobs:
+            self._names[line.name.text] = SizeEntity(forms.constant(self._knobs[line.name.text]))
+            return
+        self._names[line.name.text] = entity_of(expressions.elaborate(line.value, self._scope()))
+
+    def integer(self, expr: syntax.Expr, what: str) -> int:
+        """An integer; refused where it depends on a size that has no number here."""
+        built = self.built(expr)
+        if isinstance(built, tree.Integer) and not built.form.is_constant:
+            note = "it is known once the op is called; `tdlc show --set` and `test` sizes give it"
+            raise Refusal("schedule", f"{what} is {built.form}, which depends on a size", note)
+        value = value_of(built)
+        if not isinstance(value, int) or isinstance(value, bool):
+            raise Refusal("schedule", f"{what} must be an integer")
+        return value
+
+    def integers(self, exprs: Sequence[syntax.Expr], what: str) -> list[int]:
+        """Several integers, or one list of them."""
+        if len(exprs) == 1 and isinstance(exprs[0], syntax.Array):
+            exprs = exprs[0].items
+        return [self.integer(expr, what) for expr in exprs]
+
+    def fact(self, expr: syntax.Expr) -> tree.Expr:
+        """A bool over sizes and parameters."""
+        return self.built(expr)
+
+    def built(self, expr: syntax.Expr) -> tree.Expr:
+        scope = self._scope()
+        typed = expressions.elaborate(expr, scope)
+        if scope.context.failed:
+            found = scope.context.report.diagnostics
+            raise Refusal("schedule", found[0].message if found else "this value is wrong")
+        return typed.build()
+
+    def _scope(self) -> Scope:
+        context = Context(Report(), self._declaration.text)
+        return Scope(context, self._declaration.environment, self._names)

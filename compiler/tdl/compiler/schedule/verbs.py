@@ -1,0 +1,150 @@
+"""From a line's words to the primitive it means: operands looked up, factors evaluated."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from tdl.compiler.schedule.fuse import fuse
+from tdl.compiler.schedule.kinds import parallel, unroll, vectorize
+from tdl.compiler.schedule.names import find_loop
+from tdl.compiler.schedule.refusal import Refusal
+from tdl.compiler.schedule.reorder import reorder
+from tdl.compiler.schedule.split import split, split_into
+from tdl.compiler.schedule.tree import Loop, Nest
+from tdl.compiler.schedule.values import Values
+from tdl.language import syntax, tree
+from tdl.language.folding import value_of
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """A line, its number, and what names mean in it."""
+
+    line: syntax.Line
+    number: int
+    values: Values
+
+    def refs(self) -> list[str]:
+        return [operand.text for operand in self.line.operands if isinstance(operand, syntax.Ref)]
+
+    def loops(self, nest: Nest) -> list[Loop]:
+        return [find_loop(nest, text) for text in self.refs()]
+
+    @property
+    def results(self) -> list[str]:
+        return [name.text for name in self.line.results]
+
+    def clause(self, keyword: str) -> syntax.Clause | None:
+        return next((clause for clause in self.line.clauses if clause.keyword.text == keyword), None)
+
+    def has(self, keyword: str) -> bool:
+        return self.clause(keyword) is not None
+
+    def integers(self, keyword: str) -> list[int]:
+        clause = self.clause(keyword)
+        return [] if clause is None else self.values.integers(clause.values, f"what follows `{keyword}`")
+
+    def ref(self, keyword: str) -> str | None:
+        clause = self.clause(keyword)
+        value = clause.values[0] if clause is not None and clause.values else None
+        return value.text if isinstance(value, syntax.Ref) else None
+
+
+Change = Callable[[Nest, Arguments], Nest]
+
+
+def _split(nest: Nest, given: Arguments) -> Nest:
+    (loop,) = given.loops(nest)
+    names = given.results
+    parts = given.integers("into")
+    if parts:
+        return split_into(nest, loop, parts[0], (names[0], names[1]), given.number)
+    factors = given.integers("by")
+    if len(names) != len(factors) + 1:
+        raise Refusal("schedule", f"{len(factors)} factors make {len(factors) + 1} loops, and {len(names)} are named")
+    return _split_by(nest, loop, factors, names, given.number, balanced=given.has("balanced"))
+
+
+def _split_by(
+    nest: Nest, loop: Loop, factors: list[int], names: list[str], line: int, *, balanced: bool = False
+) -> Nest:
+    """Split from the outermost level in; what is still to be split keeps a name nobody can write."""
+    for level, factor in enumerate(factors):
+        rest = names[level + 1] if level + 1 == len(factors) else f"{names[-1]}'{level}"
+        nest = split(nest, loop, factor, (names[level], rest), line, balanced=balanced)
+        if level + 1 < len(factors):
+            loop = find_loop(nest, f"{loop.stage}.{rest}")
+    return _renamed_children(nest, names)
+
+
+def _renamed_children(nest: Nest, names: list[str]) -> Nest:
+    """Forget the loops between levels, which have no names for people."""
+    children = {
+        old: tuple(each for each in made if "'" not in each) or made
+        for old, made in nest.children.items()
+        if "'" not in old
+    }
+    return replace(nest, children=children)
+
+
+def _tile(nest: Nest, given: Arguments) -> Nest:
+    loops = given.loops(nest)
+    factors = given.integers("by")
+    names = given.results
+    count = len(loops)
+    if len(factors) != count or len(names) != 2 * count:
+        raise Refusal("schedule", f"a tile of {count} loops takes {count} factors and {2 * count} names")
+    for position, (loop, factor) in enumerate(zip(loops, factors)):
+        nest = split(nest, loop, factor, (names[position], names[count + position]), given.number)
+    return reorder(
+        nest, [find_loop(nest, f"{_stage(loops, n, count)}.{name}") for n, name in enumerate(names)], given.number
+    )
+
+
+def _stage(loops: list[Loop], position: int, count: int) -> str:
+    return loops[position % count].stage
+
+
+def _fuse(nest: Nest, given: Arguments) -> Nest:
+    return fuse(nest, given.loops(nest), given.results[0], given.number)
+
+
+def _reorder(nest: Nest, given: Arguments) -> Nest:
+    return reorder(nest, given.loops(nest), given.number)
+
+
+def _unroll(nest: Nest, given: Arguments) -> Nest:
+    for text in given.refs():
+        nest = unroll(nest, find_loop(nest, text), given.number)
+    return nest
+
+
+def _parallel(nest: Nest, given: Arguments) -> Nest:
+    for text in given.refs():
+        nest = parallel(nest, find_loop(nest, text), given.number)
+    return nest
+
+
+def _vectorize(nest: Nest, given: Arguments) -> Nest:
+    lanes = given.integers("by")
+    (loop,) = given.loops(nest)
+    return vectorize(nest, loop, lanes[0] if lanes else None, given.number)
+
+
+def require(nest: Nest, fact: tree.Expr) -> Nest:
+    """A fact that the rest of the schedule may use; one that is false refuses the schedule."""
+    if value_of(fact) is False:
+        raise Refusal("fact", "what is required does not hold at these sizes")
+    return replace(nest, program=replace(nest.program, facts=(*nest.program.facts, fact)))
+
+
+VERBS: dict[str, Change] = {
+    "split": _split,
+    "tile": _tile,
+    "fuse": _fuse,
+    "reorder": _reorder,
+    "unroll": _unroll,
+    "parallel": _parallel,
+    "vectorize": _vectorize,
+}
