@@ -64,7 +64,7 @@ def render(
     lines: list[Line] = [head]
     for path, group in groupby(marks, key=lambda mark: mark.source.path):
         lines += _excerpt(path, list(group), layout)
-    remarks = [*_notes(diagnostic, layout), *_helps(diagnostic.fixes, source, layout)]
+    remarks = list(_remarks(diagnostic, source, layout))
     if remarks:
         lines.append(gutter("", layout.frame.bar, layout))
     lines += _join(remarks, layout)
@@ -183,14 +183,20 @@ class _Remark:
     patch: tuple[Line, ...] = ()
 
 
-def _notes(diagnostic: Diagnostic, layout: Layout) -> Iterator[_Remark]:
+def _remarks(diagnostic: Diagnostic, source: Source, layout: Layout) -> Iterator[_Remark]:
+    """Notes, then fixes; a note that asks for a fix (`did you mean ...?`) stands in for the fix's title."""
+    introduced = {asked_for(note, diagnostic.fixes): note for note in diagnostic.notes}
     for note in diagnostic.notes:
-        yield _Remark("note", _wrap(_safe(note), layout, len("note: ")))
+        if asked_for(note, diagnostic.fixes) is None:
+            yield _Remark("note", _wrap(_safe(note), layout, len("note: ")))
+    for fix in diagnostic.fixes:
+        title = _wrap(_safe(introduced.get(fix, fix.title)), layout, len("help: "))
+        yield _Remark("help", title, tuple(_patch(fix, source, layout)))
 
 
-def _helps(fixes: Sequence[Fix], source: Source, layout: Layout) -> Iterator[_Remark]:
-    for fix in fixes:
-        yield _Remark("help", _wrap(_safe(fix.title), layout, len("help: ")), tuple(_patch(fix, source, layout)))
+def asked_for(note: str, fixes: Sequence[Fix]) -> Fix | None:
+    """The fix that a note asks for, if it is a question that quotes one."""
+    return next((fix for fix in fixes if note.endswith("?") and f"`{fix.text}`" in note), None)
 
 
 def _join(remarks: Sequence[_Remark], layout: Layout) -> Iterator[Line]:

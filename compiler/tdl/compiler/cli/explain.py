@@ -46,11 +46,9 @@ def _show(text: str, screen: Screen) -> None:
     if not screen.colored:
         screen.stream.write(text)
         return
-    from rich.console import Console
-    from rich.markdown import Markdown
+    from tdl.compiler.cli.markdown import draw
 
-    width = min(screen.width or 100, 100)
-    Console(file=screen.stream, force_terminal=True, width=width).print(Markdown(text, code_theme="ansi_dark"))
+    screen.write([(), *draw(text, min(screen.width or 100, 100) - 2), ()])
 
 
 def _table() -> list[Line]:

@@ -9,6 +9,7 @@ import json
 from collections.abc import Iterable
 
 from tdl.language.diagnostic import Diagnostic
+from tdl.language.render import asked_for
 from tdl.language.source import Source
 
 Found = tuple[Source, Diagnostic]
@@ -30,13 +31,19 @@ def _record(source: Source, diagnostic: Diagnostic) -> dict[str, object]:
         "code": diagnostic.code,
         "severity": diagnostic.severity,
         "message": diagnostic.message,
-        "notes": [*diagnostic.notes, *(fix.title for fix in diagnostic.fixes)],
+        "notes": [*diagnostic.notes, *_titles(diagnostic)],
         "path": source.path,
         "line": start.line,
         "column": start.column,
         "end_line": end.line,
         "end_column": end.column,
     }
+
+
+def _titles(diagnostic: Diagnostic) -> list[str]:
+    """Of the fixes that no note asks for already."""
+    asked = {asked_for(note, diagnostic.fixes) for note in diagnostic.notes}
+    return [fix.title for fix in diagnostic.fixes if fix not in asked]
 
 
 def _command(record: dict[str, object]) -> str:

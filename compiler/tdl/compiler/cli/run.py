@@ -29,9 +29,9 @@ INPUTS = "Inputs: .npy, .npz[:key], .csv, a picture, a number or a list. The res
 
 
 def run(
-    file: Annotated[str, typer.Argument(help="A program; `-` is standard input.")],
-    op: Annotated[str, typer.Argument(help="The name of an op in it.")],
-    inputs: Annotated[list[str] | None, typer.Argument(help=INPUTS, metavar="[NAME=VALUE]...")] = None,
+    file: Annotated[str, typer.Argument(help="A program; `-` is standard input.", metavar="FILE")],
+    op: Annotated[str, typer.Argument(help="The name of an op in it.", metavar="OP")],
+    inputs: Annotated[list[str] | None, typer.Argument(help=INPUTS, metavar="NAME=VALUE")] = None,
     out: Annotated[
         list[str] | None,
         typer.Option("-o", "--out", metavar="[NAME=]FILE", help="Where to write a result; .npz takes all of them."),

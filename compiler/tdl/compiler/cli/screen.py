@@ -57,8 +57,9 @@ class Screen:
     @classmethod
     def of(cls, stream: TextIO, color: Color = Color.auto) -> Screen:
         terminal = stream.isatty()
-        width = shutil.get_terminal_size().columns if terminal else None
-        return cls(stream, _wants_color(terminal, color), width)
+        colored = _wants_color(terminal, color)
+        is_known = terminal or (colored and "COLUMNS" in os.environ)
+        return cls(stream, colored, shutil.get_terminal_size().columns if is_known else None)
 
     @property
     def frame(self) -> Frame:

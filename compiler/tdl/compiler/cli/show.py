@@ -32,8 +32,8 @@ LEXERS = {Stage.llvm_made: "llvm", Stage.llvm: "llvm", Stage.asm: "gas"}
 
 
 def show(
-    file: Annotated[str, typer.Argument(help="A program; `-` is standard input.")],
-    op: Annotated[str, typer.Argument(help="The name of an op in it.")],
+    file: Annotated[str, typer.Argument(help="A program; `-` is standard input.", metavar="FILE")],
+    op: Annotated[str, typer.Argument(help="The name of an op in it.", metavar="OP")],
     at: Annotated[
         Stage, typer.Option(help="Named loops, LLVM text as made or as optimised, or assembly of this machine.")
     ] = Stage.nest,

@@ -114,14 +114,20 @@ def _lines(
     element = f"{difference.tensor}[{', '.join(map(str, difference.index))}]" if difference.index else difference.tensor
     yield (
         Fragment(f"{indent}{element} is "),
-        Fragment(f"{difference.found}", "removed"),
+        Fragment(_value(difference.found, case, difference.tensor), "removed"),
         Fragment(", not "),
-        Fragment(f"{difference.wanted}", "added"),
+        Fragment(_value(difference.wanted, case, difference.tensor), "added"),
         Fragment(f", and {difference.tolerance:.2g} is tolerated" if difference.tolerance else ""),
     )
     yield (
         Fragment(f"{indent}{difference.count} of {difference.size} elements differ   {trial.path}:{trial.line}", "dim"),
     )
+
+
+def _value(value: float, case: Case, tensor: str) -> str:
+    """A number with the digits that its dtype has."""
+    dtype = case.bound.program.tensors[tensor].dtype
+    return f"{value:.7g}" if dtype.is_float and dtype.name != "f64" else str(value)
 
 
 def _arguments(case: Case) -> str:
