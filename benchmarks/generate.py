@@ -3,7 +3,7 @@
     python benchmarks/generate.py --lines 2000 > long.tdl
 
     op relu(...)       becomes      op relu_3(...)
-    test odd: relu(M=37)            test odd_3: relu_3(M=37)
+    test odd: relu(M=37)            test elementwise_odd_3: relu_3(M=37)
 
 Every op, function, constant, reducer and test gets a name of its own, so that no two items are equal and nothing
 that is remembered by an item's text is used twice. Locals keep their names. A schedule stands in the module of its
@@ -39,13 +39,13 @@ def generate(lines: int, programs: Path = PROGRAMS) -> str:
 
 def _repeated(programs: Path) -> Iterator[str]:
     """The programs under the names of the first copy, the second, and so on; each ends with an empty line."""
-    texts = [_IMPORT.sub("", path.read_text(encoding="utf-8")).strip() for path in _in_order(programs)]
-    declared = {name for text in texts for name in _DECLARED.findall(text)}
+    texts = {path.stem: _IMPORT.sub("", path.read_text(encoding="utf-8")).strip() for path in _in_order(programs)}
+    declared = {name for text in texts.values() for name in _DECLARED.findall(text)}
     words = re.compile(rf"(#.*)|\b({'|'.join(sorted(declared))})\b")
     for copy in count(1):
-        for text in texts:
-            renamed = words.sub(lambda word, copy=copy: word[1] or f"{word[2]}_{copy}", text)
-            yield _CASE.sub(rf"\g<1>\g<2>_{copy}", renamed) + "\n\n"
+        for stem, text in texts.items():
+            named = _CASE.sub(rf"\g<1>{stem}_\g<2>_{copy}", text)
+            yield words.sub(lambda word, copy=copy: word[1] or f"{word[2]}_{copy}", named) + "\n\n"
 
 
 def _in_order(programs: Path) -> list[Path]:
