@@ -11,12 +11,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from tdl.compiler.schedule.bounds import greatest_extent
 from tdl.compiler.schedule.races import conflict
 from tdl.compiler.schedule.refusal import Refusal
 from tdl.compiler.schedule.split import split
 from tdl.compiler.schedule.tree import Kind, Loop, Nest, Node, Update
 from tdl.compiler.schedule.walk import leaves_of, loops_of, path_to, replace_loop
-from tdl.language import forms
 from tdl.language.forms import Symbol
 from tdl.language.sets import Undecided
 
@@ -63,34 +63,6 @@ def vectorize(nest: Nest, loop: Loop, lanes: int | None = None, line: int = -1) 
     whole = path_to(result.body, outer)[-1]
     steps = greatest_extent(whole)
     return _marked(result, whole, "unrolled", line) if steps is not None and steps <= 8 else result
-
-
-def greatest_extent(loop: Loop) -> int | None:
-    """A number that the loop's iterations never exceed, if its range shows one."""
-    size = loop.hi - loop.lo
-    if size.is_constant:
-        return max(size.constant, 0)
-    return _bound(size)
-
-
-def _bound(form: forms.Form) -> int | None:
-    """The least constant that a form is seen not to exceed."""
-    total = form.constant
-    for atom, coefficient in form.terms:
-        match atom:
-            case forms.Extreme("min", left, right) if coefficient > 0:
-                sides = [bound for bound in (_bound(left), _bound(right)) if bound is not None]
-                if not sides:
-                    return None
-                total += coefficient * min(sides)
-            case forms.Extreme("max", left, right) if coefficient > 0:
-                first, second = _bound(left), _bound(right)
-                if first is None or second is None:
-                    return None
-                total += coefficient * max(first, second)
-            case _:
-                return None
-    return total
 
 
 def _marked(nest: Nest, loop: Loop, kind: Kind, line: int) -> Nest:

@@ -7,7 +7,7 @@ loop of `T.sum` where only that has one; with several definitions `S.t` is the o
 from __future__ import annotations
 
 from tdl.compiler.schedule.refusal import Refusal
-from tdl.compiler.schedule.tree import Loop, Nest
+from tdl.compiler.schedule.tree import Copy, Loop, Nest
 from tdl.compiler.schedule.walk import leaves_of, loops_of
 from tdl.language.inequalities import is_known
 from tdl.language.scope import closest
@@ -17,8 +17,9 @@ from tdl.language.witness import size_facts
 def find_loop(nest: Nest, text: str) -> Loop:
     """The loop that a name means; a refusal lists what there is, or what became of it."""
     loops = list({loop.symbol: loop for loop in loops_of(nest.body)}.values())
+    own = [loop for loop in loops if not _copies(nest, loop)]
     for match in (_exactly, _by_name, _of_parts):
-        found = match(loops, text)
+        found = match(loops if match is _exactly else own, text)
         if len(found) == 1:
             return found[0]
         if len(found) > 1:
@@ -37,6 +38,12 @@ def find_stage(nest: Nest, text: str) -> str:
     suggestion = closest(text, nest.groups)
     notes = () if suggestion is None else (f"did you mean `{suggestion}`?",)
     raise Refusal("unknown-loop", f"this schedule has no stage `{text}`", *notes)
+
+
+def _copies(nest: Nest, loop: Loop) -> bool:
+    """Whether a loop is a cache's copy, which is spoken of only with its stage."""
+    stage = nest.stages.get(loop.stage)
+    return stage is not None and isinstance(stage.work, Copy)
 
 
 def _exactly(loops: list[Loop], text: str) -> list[Loop]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from tdl.compiler.schedule.cache import Request, cache
 from tdl.compiler.schedule.fuse import fuse
 from tdl.compiler.schedule.kinds import parallel, unroll, vectorize
 from tdl.compiler.schedule.names import find_loop
@@ -132,6 +133,24 @@ def _vectorize(nest: Nest, given: Arguments) -> Nest:
     return vectorize(nest, loop, lanes[0] if lanes else None, given.number)
 
 
+def _cache(nest: Nest, given: Arguments) -> Nest:
+    (tensor,) = given.refs()
+    place = given.ref("at") or ""
+    loop = find_loop(nest, place)
+    memory = given.ref("in")
+    if memory not in (None, "register", "stack", "arena"):
+        raise Refusal("cache", f"this target has no memory `{memory}`", "a CPU has `register` and `stack`")
+    name = given.ref("as") or f"{tensor}.{loop.name}"
+    layout = given.clause("layout")
+    items = None
+    if layout is not None:
+        values = layout.values[0].items if isinstance(layout.values[0], syntax.Array) else layout.values
+        items = tuple(value.text if isinstance(value, syntax.Ref) else "" for value in values)
+    if tensor not in nest.tensors:
+        raise Refusal("cache", f"there is no tensor `{tensor}`")
+    return cache(nest, Request(tensor, loop, name, memory, items, given.number))  # type: ignore[arg-type]
+
+
 def require(nest: Nest, fact: tree.Expr) -> Nest:
     """A fact that the rest of the schedule may use; one that is false refuses the schedule."""
     if value_of(fact) is False:
@@ -147,4 +166,5 @@ VERBS: dict[str, Change] = {
     "unroll": _unroll,
     "parallel": _parallel,
     "vectorize": _vectorize,
+    "cache": _cache,
 }

@@ -1,0 +1,250 @@
+"""Copy what the body of a loop touches of a tensor into nearer memory.
+
+    cache W at L as Wp        for L                                 for L
+                                  ... W[k, j] ...          ->           for Wp.k, Wp.j:  Wp[k, j] = W[k, j]
+                                                                        ... Wp[k, j] ...
+
+In, where the body reads what it has not written itself; out, where it writes. What is copied in is the box of all
+accesses, a superset at worst; what is copied out must be exactly what was written, so the box must be filled. The copy
+belongs to one iteration of `L`, so threads and iterations never share it.
+
+A layout lists loops inside `L`, or the tensor's axes, from the slowest to the contiguous one: the digits of the
+subscripts that these loops make, `k = 1024*ko + ki` giving `ki`, `j = 64*jr + ji` giving `jr` and `ji`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from tdl.compiler.schedule.digits import Digit, digits_of
+from tdl.compiler.schedule.extremes import simplified
+from tdl.compiler.schedule.refusal import Refusal
+from tdl.compiler.schedule.regions import Region, Touching, region, touching
+from tdl.compiler.schedule.sizes import constant_bytes
+from tdl.compiler.schedule.tree import Buffer, Copy, Leaf, Loop, Memory, Nest, Node, Stage, Update
+from tdl.compiler.schedule.walk import Path, leaves_of, map_leaves, path_to, replace_loop
+from tdl.language import forms
+from tdl.language.forms import Form, Symbol
+from tdl.language.tree import Binder, Target
+from tdl.language.witness import size_facts
+
+STACK_LIMIT = 32 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A `cache` line: which tensor, in which loop, and how the copy is kept. `items` is the layout, if one is given."""
+
+    tensor: str
+    loop: Loop
+    name: str
+    memory: Memory | None = None
+    items: tuple[str, ...] | None = None
+    line: int = -1
+
+
+def cache(nest: Nest, request: Request) -> Nest:
+    """The nest with the tensor's accesses in the loop's body going through a copy."""
+    loop, tensor = request.loop, request.tensor
+    if request.name in nest.tensors:
+        raise Refusal("cache", f"there is a tensor `{request.name}` already", "a copy needs a name of its own")
+    accesses = touching(nest, loop, [tensor])
+    if not accesses:
+        elsewhere = sorted({each.label for each in _loops_touching(nest, tensor)})
+        note = f"it is touched in {', '.join(f'`{name}`' for name in elsewhere)}" if elsewhere else ""
+        raise Refusal("cache", f"the body of `{loop.name}` does not touch `{tensor}`", *((note,) if note else ()))
+    outer = path_to(nest.body, loop.symbol)
+    box = region(nest, tensor, accesses, outer)
+    writes = [each for each in accesses if each.touch.is_write]
+    digits = _layout_digits(nest, request, accesses, box)
+    if writes:
+        _check_filled(nest, request, writes)
+    nest = replace(nest, stages=dict(nest.stages))
+    made = _with_copy(nest, request, box, digits)
+    body = map_leaves(loop.body, lambda leaf: (_through(leaf, tensor, request.name, accesses),))
+    body = _around(nest, request, body, box, digits, accesses, bool(writes))
+    return replace(made, body=replace_loop(made.body, loop.symbol, lambda old: (replace(old, body=body),)))
+
+
+def _loops_touching(nest: Nest, tensor: str) -> list[Loop]:
+    return [node for node in nest.body if isinstance(node, Loop) and touching(nest, node, [tensor])]
+
+
+# ---- the copy's storage
+
+
+def _layout_digits(nest: Nest, request: Request, accesses: Sequence[Touching], box: Region) -> list[Digit]:
+    """The stored coordinates, slowest first."""
+    rank = len(box.lo)
+    if request.items is None:
+        return [Digit(_axis_name(accesses, axis), axis, 1, None) for axis in range(rank)]
+    available = digits_of(nest, accesses, box)
+    chosen: list[Digit] = []
+    for item in request.items:
+        found = [digit for digit in available if digit.name == item or digit.label == item]
+        if not found:
+            names = ", ".join(f"`{digit.name}`" for digit in available)
+            raise Refusal(
+                "cache", f"`{item}` is no part of a subscript of `{request.tensor}` here", f"its parts are {names}"
+            )
+        chosen.append(found[0])
+    missing = [digit for digit in available if digit not in chosen]
+    if missing:
+        raise Refusal(
+            "cache", f"the layout leaves out `{missing[0].name}`, so two elements would be stored in one place"
+        )
+    return chosen
+
+
+def _axis_name(accesses: Sequence[Touching], axis: int) -> str:
+    """What a copy loop over a whole axis is called: the index that subscripts it, where that is one."""
+    names = {own.name for each in accesses for own, form in each.leaf.at if form == each.touch.element[axis]}
+    return names.pop() if len(names) == 1 else str(axis)
+
+
+def _with_copy(nest: Nest, request: Request, box: Region, digits: Sequence[Digit]) -> Nest:
+    source = nest.tensors[request.tensor]
+    tensor = replace(source, name=request.name, role="intermediate")
+    bytes_ = constant_bytes(box.extents, source.dtype)
+    fits = bytes_ is not None and bytes_ <= STACK_LIMIT
+    memory: Memory = request.memory or ("stack" if fits else "arena")
+    if memory in ("register", "stack") and bytes_ is None:
+        message = f"`{request.name}` is kept in `{memory}`, and its size is not bounded by a number"
+        raise Refusal("cache", message, f"its extents are {', '.join(map(str, box.extents))}")
+    layout = None
+    if request.items is not None:
+        layout = tuple(digit.of(forms.symbol(Symbol(str(digit.axis), "index"))) for digit in digits)
+    buffer = Buffer(request.name, memory, request.loop.symbol, box.lo, box.extents, layout, (), request.line)
+    return replace(
+        nest,
+        tensors={**nest.tensors, request.name: tensor},
+        buffers={**nest.buffers, request.name: buffer},
+    )
+
+
+def _through(leaf: Leaf, tensor: str, name: str, accesses: Sequence[Touching]) -> Leaf:
+    if not any(each.leaf == leaf for each in accesses):
+        return leaf
+    through = {old: name if new == tensor else new for old, new in leaf.through}
+    if tensor not in through.values() and tensor not in through:
+        through[tensor] = name
+    return replace(leaf, through=tuple(through.items()))
+
+
+# ---- the copies
+
+
+def _around(
+    nest: Nest,
+    request: Request,
+    body: tuple[Node, ...],
+    box: Region,
+    digits: Sequence[Digit],
+    accesses: Sequence[Touching],
+    is_written: bool,
+) -> tuple[Node, ...]:
+    """The body with the copy in before its first access, and the copy out after its last."""
+    touched = {each.leaf.stage for each in accesses}
+    positions = [
+        position for position, node in enumerate(body) if touched & {leaf.stage for _, leaf in leaves_of((node,))}
+    ]
+    first, last = positions[0], positions[-1] + 1
+    copy_in = _copy(nest, request, box, digits, is_out=False) if _is_live_in(nest, request, accesses) else ()
+    copy_out = _copy(nest, request, box, digits, is_out=True) if is_written and _is_live_out(nest, request) else ()
+    return (*body[:first], *copy_in, *body[first:last], *copy_out, *body[last:])
+
+
+def _copy(nest: Nest, request: Request, box: Region, digits: Sequence[Digit], *, is_out: bool) -> tuple[Node, ...]:
+    stage = f"{request.name}.out" if is_out else request.name
+    rank = len(box.lo)
+    own = [Symbol(f"{stage}[{axis}]", "index") for axis in range(rank)]
+    coordinates = tuple(map(forms.symbol, own))
+    near, far = Target(request.name, coordinates), Target(request.tensor, coordinates)
+    work = Copy(far, near) if is_out else Copy(near, far)
+    indices = tuple(Binder(symbol, forms.ZERO, size) for symbol, size in zip(own, nest.tensors[request.tensor].shape))
+    nest.stages[stage] = Stage(stage, -1, indices, (), work)  # type: ignore[index]
+    symbols = {digit: Symbol(f"{stage}.{digit.name}", "index") for digit in digits}
+    at = []
+    for axis in range(rank):
+        value = box.lo[axis]
+        for digit in digits:
+            if digit.axis == axis:
+                value = value + forms.symbol(symbols[digit]) * digit.step
+        at.append((own[axis], value))
+    nodes: tuple[Node, ...] = (Leaf(stage, tuple(at)),)
+    for digit in reversed(digits):
+        hi = simplified(_digit_end(digit, digits, symbols, box), size_facts(nest.program), ())
+        nodes = (Loop(stage, digit.name, symbols[digit], forms.ZERO, hi, nodes, line=request.line),)
+    return nodes
+
+
+def _digit_end(digit: Digit, digits: Sequence[Digit], symbols: dict[Digit, Symbol], box: Region) -> Form:
+    """How far a copy loop runs: over its digit, and not past the box."""
+    extent = box.extents[digit.axis]
+    known = digits[: digits.index(digit)]
+    above = [each for each in known if each.axis == digit.axis and each.step > digit.step]
+    rest = extent
+    for each in above:
+        rest = rest - forms.symbol(symbols[each]) * each.step
+    steps = forms.floor_div(rest + (digit.step - 1), forms.constant(digit.step))
+    if digit.count is None:
+        return steps
+    return forms.extreme("min", forms.constant(digit.count), steps)
+
+
+# ---- liveness
+
+
+def _is_live_in(nest: Nest, request: Request, accesses: Sequence[Touching]) -> bool:
+    """Whether the body reads what it has not written itself in the same iteration."""
+    writers = [each for each in accesses if each.touch.is_write]
+    if not writers:
+        return True
+    inside = {loop.symbol for each in accesses for loop in each.inside}
+    for each in writers:
+        stage = nest.stages[each.leaf.stage]
+        if isinstance(stage.work, Update) and _is_begun_outside(stage, each.leaf, inside):
+            return True
+    stages = {each.leaf.stage for each in writers}
+    readers = [each for each in accesses if not each.touch.is_write and each.leaf.stage not in stages]
+    return any(_may_read_first(nest, each, writers) for each in readers)
+
+
+def _is_begun_outside(stage: Stage, leaf: Leaf, inside: set[Symbol]) -> bool:
+    """Whether some loop of the reduction stands around the copy, so that partial results come in."""
+    reduced = {binder.index for binder in stage.reduction}
+    loops = {symbol for own, form in leaf.at if own in reduced for symbol in form.symbols() if symbol.kind == "index"}
+    return not loops <= inside
+
+
+def _may_read_first(nest: Nest, reader: Touching, writers: Sequence[Touching]) -> bool:
+    """Whether a reader is not certain to find in the copy what it reads: a recurrence from before, for example."""
+    return not any(_shared_loops(reader.inside, writer.inside) == 0 for writer in writers)
+
+
+def _shared_loops(path: Path, other: Path) -> int:
+    return sum(a.symbol == b.symbol for a, b in zip(path, other))
+
+
+def _is_live_out(nest: Nest, request: Request) -> bool:
+    """Whether anything outside the loop's body sees what it wrote."""
+    if nest.tensors[request.tensor].role == "output":
+        return True
+    inside = {leaf.stage for _, leaf in leaves_of(request.loop.body)}
+    return any(leaf.stage not in inside for each in nest.body for _, leaf in leaves_of((each,)))
+
+
+def _check_filled(nest: Nest, request: Request, writes: Sequence[Touching]) -> None:
+    """What is written must fill the box, since all of it is copied out."""
+    box_digits = digits_of(nest, writes, None)
+    for each in writes:
+        for axis, form in enumerate(each.touch.element):
+            own = [digit for digit in box_digits if digit.axis == axis]
+            loops = {loop.symbol for loop in each.inside if form.mentions(loop.symbol)}
+            if own and own[-1].step != 1 and loops:
+                message = f"the body of `{request.loop.name}` does not write all of a box of `{request.tensor}`"
+                raise Refusal("cache", message, f"its subscript {axis} is {form}")
+        if each.leaf.guards or nest.stages[each.leaf.stage].domain is not None:
+            message = f"the body of `{request.loop.name}` writes `{request.tensor}` only under a condition"
+            raise Refusal("cache", message, "what is copied back must be exactly what was written")

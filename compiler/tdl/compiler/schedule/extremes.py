@@ -1,0 +1,99 @@
+"""`min` and `max` in forms: spread over sums, flattened, and freed of sides that never decide.
+
+64*jr + min(64, E - 64*jr)          is      min(64*jr + 64, E)
+min(min(64*jr + 64, E), N)          is      min(64*jr + 64, E)      where E <= N is known
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from tdl.language import forms
+from tdl.language.forms import Form
+from tdl.language.inequalities import Facts, is_known
+from tdl.language.tree import Binder
+
+Kind = Literal["min", "max"]
+
+
+def sides(form: Form) -> tuple[Kind, list[Form]]:
+    """The forms of which this one is the least or the greatest; itself alone where it has no such part."""
+    for atom, coefficient in form.terms:
+        if not isinstance(atom, forms.Extreme):
+            continue
+        rest = form - Form(((atom, coefficient),), 0)
+        kind: Kind = atom.kind if coefficient > 0 else ("max" if atom.kind == "min" else "min")
+        found: list[Form] = []
+        for side in (atom.left, atom.right):
+            inner_kind, inner = sides(rest + side * coefficient)
+            found += inner if inner_kind == kind or len(inner) == 1 else [rest + side * coefficient]
+        return kind, found
+    return "min", [form]
+
+
+def extreme_of(kind: Kind, of: Sequence[Form], facts: Facts, binders: Sequence[Binder]) -> Form:
+    """The least or greatest of several forms, without those that another is known never to exceed (or fall below)."""
+    flat: list[Form] = []
+    for form in of:
+        inner_kind, inner = sides(form)
+        flat += inner if inner_kind == kind or len(inner) == 1 else [form]
+    kept: list[Form] = []
+    for form in flat:
+        if any(_decides(kind, other, form, facts, binders) for other in kept):
+            continue
+        kept = [other for other in kept if not _decides(kind, form, other, facts, binders)]
+        kept.append(form)
+    result = kept[0]
+    for form in kept[1:]:
+        result = forms.extreme(kind, result, form)
+    return result
+
+
+def simplified(form: Form, facts: Facts, binders: Sequence[Binder]) -> Form:
+    """The form with its outermost `min` or `max` spread, flattened and freed of needless sides."""
+    kind, found = sides(form)
+    return form if len(found) == 1 else extreme_of(kind, found, facts, binders)
+
+
+def eliminated(form: Form, binder: Binder, end: Literal["least", "greatest"], facts: Facts) -> Form | None:
+    """A form without the binder's index that is nowhere above (`greatest`: below) this one over its range.
+
+    It is attained where the form is monotone in the index. None where it is not seen to be.
+    """
+    kind, found = sides(form)
+    if len(found) == 1:
+        return _replaced(found[0], binder, end, facts)
+    ends = [eliminated(each, binder, end, facts) for each in found]
+    if any(each is None for each in ends):
+        return None
+    return extreme_of(kind, [each for each in ends if each is not None], facts, ())
+
+
+def _replaced(form: Form, binder: Binder, end: Literal["least", "greatest"], facts: Facts) -> Form | None:
+    result = forms.constant(form.constant)
+    for atom, coefficient in form.terms:
+        here = end if coefficient > 0 else ("greatest" if end == "least" else "least")
+        replaced = _atom(atom, binder, here, facts)
+        if replaced is None:
+            return None
+        result = result + replaced * coefficient
+    return result
+
+
+def _atom(atom: forms.Atom, binder: Binder, end: Literal["least", "greatest"], facts: Facts) -> Form | None:
+    whole = Form(((atom, 1),), 0)
+    if not whole.mentions(binder.index):
+        return whole
+    match atom:
+        case forms.Symbol():
+            return binder.lo if end == "least" else binder.hi - 1
+        case forms.FloorDiv(dividend, divisor) if divisor.is_constant and divisor.constant > 0:
+            inside = eliminated(dividend, binder, end, facts)
+            return None if inside is None else forms.floor_div(inside, divisor)
+    return None
+
+
+def _decides(kind: Kind, left: Form, right: Form, facts: Facts, binders: Sequence[Binder]) -> bool:
+    """Whether `left` is always the one that counts."""
+    return is_known(right - left if kind == "min" else left - right, facts, binders)
