@@ -50,19 +50,22 @@ class _Checker:
                 "simplify the subscript or the conditions around it, or give the access a boundary",
             )
             return
-        before = self.checked.get(id(access), (False,) * len(flags))
-        self.checked[id(access)] = tuple(a or b for a, b in zip(before, flags))
+        if any(flags):
+            before = self.checked.get(id(access), (False,) * len(flags))
+            self.checked[id(access)] = tuple(a or b for a, b in zip(before, flags))
 
     def _flags(self, access: Access, shape: tuple[Form, ...], domain: Domain) -> tuple[bool, ...]:
         """Which subscripts are tested when they run; reports those that are wrong."""
-        never = (False,) * len(access.subscripts)
         if access.boundary is not None:
             if access.boundary.mode != "constant":
                 self._require_elements(access, shape, domain)
-            return never
+            return ()
         flags: list[bool] = []
         wrong: list[Formula] = []
         for subscript, size in zip(access.subscripts, shape):
+            if _is_whole(subscript, size, domain):
+                flags.append(False)
+                continue
             goals = [goal for goal in (subscript, size - subscript - 1) if not holds(goal, self.facts, domain)]
             is_tested = bool(goals) and self._is_tested(subscript, goals, access.span, domain)
             flags.append(is_tested)
@@ -126,6 +129,15 @@ class _Checker:
         return find_witness(known, wrong, order, shown)
 
 
+def _is_whole(subscript: Form, size: Form, domain: Domain) -> bool:
+    """Whether the subscript is an index that goes over exactly the axis: most are."""
+    symbol = subscript.symbol
+    for binder in reversed(domain.binders):
+        if binder.index == symbol:
+            return binder.hi == size and binder.lo == forms.ZERO
+    return False
+
+
 def _flagged(expr: Expr, checked: dict[int, tuple[bool, ...]]) -> Expr:
     def change(child: Expr) -> Expr:
         return _flagged(child, checked)
@@ -134,23 +146,21 @@ def _flagged(expr: Expr, checked: dict[int, tuple[bool, ...]]) -> Expr:
         return form if nature(form) != "data" else forms.substitute(form, {}, change)
 
     changed = map_children(expr, change, change_form)
-    if isinstance(changed, Access):
-        return replace(changed, checked=checked.get(id(expr), (False,) * len(changed.subscripts)))
-    return changed
+    flags = checked.get(id(expr))
+    return replace(changed, checked=flags) if flags is not None and isinstance(changed, Access) else changed
+
+
+def _flagged_definition(definition: Definition, checked: dict[int, tuple[bool, ...]]) -> Definition:
+    condition = None if definition.filter is None else _flagged(definition.filter, checked)
+    return replace(definition, filter=condition, value=_flagged(definition.value, checked))
 
 
 def check_bounds(program: Program, report: Report) -> Program:
     checker = _Checker(program, report, size_facts(program))
-    definitions: list[Definition] = []
     for definition in program.definitions:
-        if any(target.tensor in report.broken for target in definition.targets):
-            definitions.append(definition)
-            continue
-        visit_accesses(definition, checker.visit)
-        condition = None if definition.filter is None else _flagged(definition.filter, checker.checked)
-        definitions.append(replace(definition, filter=condition, value=_flagged(definition.value, checker.checked)))
-    return replace(
-        program,
-        definitions=tuple(definitions),
-        obligations=(*program.obligations, *checker.obligations),
-    )
+        if not any(target.tensor in report.broken for target in definition.targets):
+            visit_accesses(definition, checker.visit)
+    if checker.checked:
+        definitions = tuple(_flagged_definition(definition, checker.checked) for definition in program.definitions)
+        program = replace(program, definitions=definitions)
+    return replace(program, obligations=(*program.obligations, *checker.obligations))

@@ -34,6 +34,8 @@ from tdl.language.sets import Undecided, is_empty
 from tdl.language.tree import Definition, Obligation, Program, Target, Tensor
 from tdl.language.witness import Point, find_witness, show_element, show_point, size_facts, size_symbols
 
+_Box = list[tuple[Form, Form]]
+
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
@@ -43,7 +45,7 @@ class _Piece:
     target: Target
 
     @property
-    def box(self) -> list[tuple[Form, Form]]:
+    def box(self) -> _Box:
         """First and one past last of each coordinate; the piece is all of it unless the definition has a filter."""
         ranges = {binder.index: (binder.lo, binder.hi) for binder in self.definition.indices}
         return [_range(coordinate, ranges) for coordinate in self.target.coordinates]
@@ -109,27 +111,33 @@ class _Checker:
     # ---- without isl
 
     def _has_simple_cover(self, tensor: Tensor, pieces: list[_Piece]) -> bool:
-        """Whether the pieces are the shape cut along at most one axis, each starting where one before it ends."""
+        """Whether the pieces are the shape cut into boxes by cuts from one end to the other."""
         if any(piece.definition.filter is not None for piece in pieces):
             return False
-        boxes = [piece.box for piece in pieces]
-        whole = [(forms.ZERO, size) for size in tensor.shape]
-        axes = [axis for axis, full in enumerate(whole) if any(box[axis] != full for box in boxes)]
-        if len(axes) != 1:
-            return len(axes) == 0 and len(pieces) == 1
-        return self._is_chain([box[axes[0]] for box in boxes], tensor.shape[axes[0]])
+        return self._fills([(forms.ZERO, size) for size in tensor.shape], [piece.box for piece in pieces])
 
-    def _is_chain(self, ranges: list[tuple[Form, Form]], size: Form) -> bool:
+    def _fills(self, whole: _Box, boxes: list[_Box]) -> bool:
+        if len(boxes) == 1:
+            return boxes[0] == whole
+        for axis, (lo, hi) in enumerate(whole):
+            parts: dict[tuple[Form, Form], list[_Box]] = {}
+            for box in boxes:
+                parts.setdefault(box[axis], []).append(box)
+            if len(parts) > 1 and self._is_chain(list(parts), lo, hi):
+                return all(self._fills([*whole[:axis], cut, *whole[axis + 1 :]], part) for cut, part in parts.items())
+        return False
+
+    def _is_chain(self, ranges: list[tuple[Form, Form]], at: Form, end: Form) -> bool:
+        """Whether the ranges can be put one behind the other from `at` to `end`."""
         ends = dict(ranges)
         if len(ends) != len(ranges):
             return False
-        at = forms.ZERO
         for _ in ranges:
             following = ends.get(at)
             if following is None or not is_known(following - at, self.facts, ()):
                 return False
             at = following
-        return at == size
+        return at == end
 
     # ---- with isl
 

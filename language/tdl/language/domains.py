@@ -37,12 +37,12 @@ class Domain:
     lets: Mapping[str, Expr] = field(default_factory=dict)
 
     def inside(self, binder: Binder) -> Domain:
-        return replace(self, binders=(*self.binders, binder))
+        return Domain((*self.binders, binder), self.conditions, self.lets)
 
     def where(self, condition: Expr | None, holds: bool = True) -> Domain:
         if condition is None:
             return self
-        return replace(self, conditions=(*self.conditions, formula_of(condition, holds, self.lets)))
+        return Domain(self.binders, (*self.conditions, formula_of(condition, holds, self.lets)), self.lets)
 
     def formulas(self) -> tuple[Formula, ...]:
         """Everything known, but the facts about sizes."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from tdl.language import forms
 from tdl.language.conditions import nature
@@ -32,7 +33,7 @@ class Slot:
     bounds: list[tuple[Form, Form]] = field(default_factory=list)
     is_excused: bool = False
 
-    @property
+    @cached_property
     def unknowns(self) -> tuple[Symbol, Symbol]:
         return unknown_of(self.binder.lo), unknown_of(self.binder.hi)
 

@@ -39,8 +39,8 @@ def holds(goal: Form, facts: Facts, domain: Domain) -> bool:
     """Whether `goal >= 0` for all sizes that the facts admit, wherever the domain's conditions hold."""
     if is_known(goal, facts, domain.binders):
         return True
-    conditions = linear(domain.conditions)
-    if any(is_known(goal - condition, facts, domain.binders) for condition in conditions):
+    given = [*linear(domain.conditions), *(binder.hi - binder.lo - 1 for binder in domain.binders)]
+    if any(is_known(goal - form, facts, domain.binders) for form in given):
         return True
     denied = negation(AtLeast(goal))
     everything = (*facts.formulas, *domain.formulas(), *known_of_data(goal))

@@ -40,6 +40,12 @@ class _Solver:
     open: Open
     was_broken: bool
     solution: dict[Symbol, Form] = field(default_factory=dict)
+    waiting: list[Slot] = field(init=False)
+    unshaped: list[Tensor] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.waiting = list(self.open.slots.values())
+        self.unshaped = [tensor for tensor in self.program.tensors.values() if any(map(is_open, tensor.shape))]
 
     def solve(self) -> None:
         """Solve what can be solved directly; where that stops, break a cycle or ask the readers; report the rest."""
@@ -49,11 +55,12 @@ class _Solver:
         self._report_open()
 
     def _open_slots(self) -> list[Slot]:
-        return [
+        self.waiting = [
             slot
-            for slot in self.open.slots.values()
+            for slot in self.waiting
             if slot.unknowns[0] not in self.solution and not self._is_broken(slot.definition)
         ]
+        return self.waiting
 
     def _solve_direct(self) -> bool:
         """Indices all of whose bounds are known, and shapes all of whose definitions are."""
@@ -62,7 +69,7 @@ class _Solver:
             bounds = [(self._known(lo), self._known(hi)) for lo, hi in slot.bounds]
             if bounds and all(is_solved(form) for pair in bounds for form in pair):
                 progress = self._settle(slot, bounds) or progress
-        for tensor in self.program.tensors.values():
+        for tensor in self.unshaped:
             progress = self._solve_shape(tensor) or progress
         return progress
 
@@ -185,7 +192,7 @@ class _Solver:
             self._break(slot)
             if not is_excused:
                 report_unbounded(slot, self.report)
-        for tensor in self.program.tensors.values():
+        for tensor in self.unshaped:
             if not all(is_solved(self._known(size)) for size in tensor.shape):
                 self.report.broken.add(tensor.name)
 
@@ -224,13 +231,21 @@ def _filled(expr: Expr, solution: Mapping[Symbol, Form]) -> Expr:
     return map_children(expr, change, change_form)
 
 
-def _filled_definition(definition: Definition, solution: Mapping[Symbol, Form]) -> Definition:
-    indices = tuple(
-        replace(binder, lo=forms.substitute(binder.lo, solution), hi=forms.substitute(binder.hi, solution))
-        for binder in definition.indices
-    )
+def _filled_definition(definition: Definition, solution: Mapping[Symbol, Form], is_inside: bool) -> Definition:
+    """With `is_inside`, its reductions have open ranges as well."""
+    indices = tuple(_filled_binder(binder, solution) if is_open(binder.lo) else binder for binder in definition.indices)
+    if not is_inside:
+        return replace(definition, indices=indices)
     condition = None if definition.filter is None else _filled(definition.filter, solution)
     return replace(definition, indices=indices, filter=condition, value=_filled(definition.value, solution))
+
+
+def _filled_binder(binder: Binder, solution: Mapping[Symbol, Form]) -> Binder:
+    return replace(binder, lo=forms.substitute(binder.lo, solution), hi=forms.substitute(binder.hi, solution))
+
+
+def _filled_tensor(tensor: Tensor, solution: Mapping[Symbol, Form]) -> Tensor:
+    return replace(tensor, shape=tuple(forms.substitute(size, solution) for size in tensor.shape))
 
 
 def infer_ranges(program: Program, report: Report) -> Program:
@@ -238,9 +253,8 @@ def infer_ranges(program: Program, report: Report) -> Program:
     found = collect_open(program, report.broken)
     solver = _Solver(program, report, size_facts(program), found, bool(report.broken))
     solver.solve()
-    tensors = {
-        name: replace(tensor, shape=tuple(forms.substitute(size, solver.solution) for size in tensor.shape))
-        for name, tensor in program.tensors.items()
-    }
-    definitions = tuple(_filled_definition(definition, solver.solution) for definition in program.definitions)
+    solved = solver.solution
+    tensors = {**program.tensors, **{tensor.name: _filled_tensor(tensor, solved) for tensor in solver.unshaped}}
+    inside = {slot.definition.number for slot in found.slots.values() if not slot.is_left}
+    definitions = tuple(_filled_definition(each, solved, each.number in inside) for each in program.definitions)
     return replace(program, tensors=tensors, definitions=definitions)

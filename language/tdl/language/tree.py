@@ -65,7 +65,10 @@ class Boundary:
 
 @dataclass(frozen=True, slots=True)
 class Access(Node):
-    """`tensor[subscripts | boundary]`. `checked[a]` says that subscript `a` is tested when it runs, and raises."""
+    """`tensor[subscripts | boundary]`. `checked[a]` says that subscript `a` is tested when it runs, and raises.
+
+    `checked` is empty where none is.
+    """
 
     tensor: str
     subscripts: tuple[Form, ...]

@@ -6,6 +6,7 @@ H = 1, W = 3, i = 0, j = 2: X[0, 3]
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 
 from tdl.language import forms
 from tdl.language.conditions import Formula, forms_of, formula_of
@@ -13,7 +14,7 @@ from tdl.language.forms import Form, Symbol
 from tdl.language.inequalities import Facts, facts_of
 from tdl.language.proof import connected
 from tdl.language.sets import Undecided, least_point
-from tdl.language.tree import Program
+from tdl.language.tree import Expr, Program
 
 Point = Mapping[Symbol, int]
 
@@ -25,7 +26,12 @@ def size_symbols(program: Program) -> list[Symbol]:
 
 
 def size_facts(program: Program) -> Facts:
-    return facts_of(formula_of(fact) for fact in program.facts)
+    return _facts(program.facts)
+
+
+@lru_cache(maxsize=64)
+def _facts(facts: tuple[Expr, ...]) -> Facts:
+    return facts_of(formula_of(fact) for fact in facts)
 
 
 def find_witness(

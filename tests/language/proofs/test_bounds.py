@@ -17,7 +17,8 @@ Wrong = Callable[[str], Diagnostic]
 def run_time_tests(program: Program) -> dict[str, tuple[bool, ...]]:
     """Which subscripts of each tensor are tested when they run."""
     nodes = [node for definition in program.definitions for node in walk(definition.value)]
-    return {node.tensor: node.checked for node in nodes if isinstance(node, Access)}
+    accesses = [node for node in nodes if isinstance(node, Access)]
+    return {node.tensor: node.checked or (False,) * len(node.subscripts) for node in accesses}
 
 
 # ---- proofs

@@ -173,6 +173,6 @@ def test_contradictory_facts_prove_everything() -> None:
 
 def test_a_question_beyond_its_budget_is_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sets, "_CASES", 1)
-    choices = [some([equal(forms.modulo(a, forms.constant(k)), forms.ZERO), equal(a, b * k)]) for k in range(2, 12)]
+    even = equal(forms.modulo(a, forms.constant(2)), forms.ZERO)
     with pytest.raises(Undecided):
-        is_empty([*choices, at_least(a, 1), less(a, forms.constant(2)), less(b, a), less(a, b * 2)])
+        is_empty([some([even, equal(a, b)]), at_least(a, 1)])
