@@ -274,8 +274,8 @@ class Clause(Node):
 class Line(Node):
     """Any schedule line but the three below.
 
-    `split Y.i by 8 balanced -> io, ii` has verb `split`, operands `(Y.i,)`, clauses `by (8,)` and `balanced ()`, results
-    `(io, ii)`. `layout W(k, j) [k//16, j, k%16] pad 0 pack` has operands `(Call W(k, j),)` and clauses `layout (...)`,
+    `split Y.i by 8 balanced -> io, ii` has verb `split`, operands `(Y.i,)`, clauses `by (8,)` and `balanced ()`,
+    results `(io, ii)`. `layout W(k, j) [k//16, j, k%16] pad 0 pack` has operands `(Call W(k, j),)` and clauses `layout (...)`,
     `pad (0,)`, `pack ()`. `apply t(Y, i, mr=8)` has the call as its operand.
     """
 
@@ -464,7 +464,7 @@ class Bench(Node):
 
 @dataclass(frozen=True, slots=True)
 class BrokenItem(Node):
-    """An item whose head did not parse. `keyword` and `name` are what could be read of it, so that uses still resolve."""
+    """An item whose head did not parse. `keyword` and `name` are what could be read of it: uses still resolve."""
 
     keyword: str
     name: Name | None

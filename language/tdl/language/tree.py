@@ -30,7 +30,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Number(Node):
-    """A number in its final type: an int for integers, a float for floats (nearest f64 of the text), a bool for bool."""
+    """A number in its final type: an int for integers, a float for floats (nearest f64), a bool for bool."""
 
     value: int | float | bool
     dtype: Type
@@ -202,8 +202,8 @@ class Reducer:
     """`combine` gives new values from `Local`s named by `left` (the accumulator) and `right`; built-ins have none.
 
     sum, prod, max, min, any, all have one value and identities 0, 1, least, greatest (floats: -inf, inf), false, true.
-    argmax and argmin have a key and payloads: the first best key in binder order wins, NaN wins over numbers, empty gives
-    the identity of max or min and payloads 0.
+    argmax and argmin have a key and payloads: the first best key in binder order wins, NaN wins over numbers, empty
+    gives the identity of max or min and payloads 0.
     """
 
     name: str
@@ -265,8 +265,8 @@ class Target(Node):
 class Definition(Node):
     """`targets = value for indices if filter`.
 
-    `indices` are the left-hand side's, each used in exactly one coordinate of each target. With several targets the value
-    is a `Reduce` that has as many values. `number` counts the op's definitions in text order.
+    `indices` are the left-hand side's, each used in exactly one coordinate of each target. With several targets the
+    value is a `Reduce` that has as many values. `number` counts the op's definitions in text order.
     """
 
     number: int

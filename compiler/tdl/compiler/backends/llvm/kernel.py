@@ -6,8 +6,8 @@ The kernel's interface is C:
     struct ctx    { void *workspace; void *parallel_for; void *parallel_state; struct error *error; void *stream; };
     struct tensor { void *data; const int64_t *shape; };                    dense, row-major, aligned to the element
 
-    int32_t OP.kernel(struct ctx *, const struct tensor *inputs, struct tensor *outputs);    0, or the code of the failure
-    int64_t OP.kernel.workspace(const int64_t *sizes);    bytes for intermediates, aligned to 64; -1 if no int64_t holds it
+    int32_t OP.kernel(struct ctx *, const struct tensor *inputs, struct tensor *outputs);  0, or the code of the failure
+    int64_t OP.kernel.workspace(const int64_t *sizes);  bytes for intermediates, aligned to 64; -1 if no int64_t holds it
 
 `sizes` are the op's dimensions in order; inputs and outputs are in the order of their declaration. Inputs may overlap
 each other; an output overlaps nothing. A kernel keeps no state, allocates nothing, and stays inside its tensors.
