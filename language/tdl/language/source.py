@@ -1,8 +1,8 @@
 """Text and places in it.
 
 A `Span` is a half-open range of characters. Spans inside a syntax tree count from the start of their top-level item,
-so that an item that merely moved keeps its tree, its analysis and its diagnostics; `Source` turns an absolute offset into a
-line and a column. Lines end at `\\n`, `\\r\\n` or `\\r`, and nowhere else.
+so that an item that merely moved keeps its tree, its analysis and its diagnostics; `Source` turns an absolute offset
+into a line and a column. Lines end at `\\n`, `\\r\\n` or `\\r`, and nowhere else.
 """
 
 from __future__ import annotations

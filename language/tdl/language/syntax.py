@@ -275,8 +275,8 @@ class Line(Node):
     """Any schedule line but the three below.
 
     `split Y.i by 8 balanced -> io, ii` has verb `split`, operands `(Y.i,)`, clauses `by (8,)` and `balanced ()`,
-    results `(io, ii)`. `layout W(k, j) [k//16, j, k%16] pad 0 pack` has operands `(Call W(k, j),)` and clauses `layout (...)`,
-    `pad (0,)`, `pack ()`. `apply t(Y, i, mr=8)` has the call as its operand.
+    results `(io, ii)`. `layout W(k, j) [k//16, j, k%16] pad 0 pack` has operands `(Call W(k, j),)` and clauses
+    `layout (...)`, `pad (0,)`, `pack ()`. `apply t(Y, i, mr=8)` has the call as its operand.
     """
 
     verb: Name

@@ -7,7 +7,7 @@ The kernel's interface is C:
     struct tensor { void *data; const int64_t *shape; };                    dense, row-major, aligned to the element
 
     int32_t OP.kernel(struct ctx *, const struct tensor *inputs, struct tensor *outputs);  0, or the code of the failure
-    int64_t OP.kernel.workspace(const int64_t *sizes);  bytes for intermediates, aligned to 64; -1 if no int64_t holds it
+    int64_t OP.kernel.workspace(const int64_t *sizes);  bytes for intermediates, aligned to 64; -1 if too many
 
 `sizes` are the op's dimensions in order; inputs and outputs are in the order of their declaration. Inputs may overlap
 each other; an output overlaps nothing. A kernel keeps no state, allocates nothing, and stays inside its tensors.
@@ -26,7 +26,7 @@ from tdl.compiler.backends.llvm.scalars import concrete
 from tdl.compiler.backends.llvm.sizes import solve_sizes
 from tdl.compiler.backends.llvm.statement import Statements
 from tdl.compiler.backends.llvm.support import support_for
-from tdl.compiler.nest.tree import Nest
+from tdl.compiler.kernel.tree import Nest
 from tdl.language.forms import Symbol
 from tdl.language.source import NOWHERE
 from tdl.language.tree import Program, Tensor
