@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from typing import Literal, get_args
 
-from tdl.compiler.nest.default import default_nest
-from tdl.compiler.nest.printer import NestLine, nest_lines, print_nest
-from tdl.compiler.nest.tree import Nest
-from tdl.compiler.nest.verify import verify_nest
+from tdl.compiler.kernel.default import default_nest
+from tdl.compiler.kernel.printer import NestLine, nest_lines, print_nest
+from tdl.compiler.kernel.tree import Nest
+from tdl.compiler.kernel.verify import verify_nest
 from tdl.language.tree import Program
 
 Stage = Literal["nest", "llvm", "llvm-made", "asm"]

@@ -9,9 +9,9 @@ from tdl.compiler.backends.llvm import jit
 from tdl.compiler.backends.llvm.context import Site
 from tdl.compiler.backends.llvm.kernel import kernel_text
 from tdl.compiler.backends.llvm.target import host, object_code
-from tdl.compiler.nest.default import default_nest
-from tdl.compiler.nest.tree import Nest
-from tdl.compiler.nest.verify import verify_nest
+from tdl.compiler.kernel.default import default_nest
+from tdl.compiler.kernel.tree import Nest
+from tdl.compiler.kernel.verify import verify_nest
 from tdl.compiler.runtime import cache
 from tdl.language.tree import Program
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tdl.compiler.nest.tree import Guard, Loop, Nest, Node
+from tdl.compiler.kernel.tree import Guard, Loop, Nest, Node
 from tdl.language import forms
 from tdl.language.forms import Form, Symbol
 

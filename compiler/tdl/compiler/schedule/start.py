@@ -16,8 +16,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from tdl.compiler.nest.sweeps import loop_order, sweep_index
-from tdl.compiler.nest.tree import stage_names
+from tdl.compiler.kernel.sweeps import loop_order, sweep_index
+from tdl.compiler.kernel.tree import stage_names
 from tdl.compiler.schedule.tree import Buffer, Leaf, Loop, Memory, Nest, Node, Stage, Store, Update
 from tdl.compiler.schedule.walk import leaves_of
 from tdl.language import forms, tree

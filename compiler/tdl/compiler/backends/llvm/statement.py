@@ -13,7 +13,7 @@ from tdl.compiler.backends.llvm.context import Context, Register
 from tdl.compiler.backends.llvm.expression import lower_expr
 from tdl.compiler.backends.llvm.reduction import Places, initialise, register_places, run_loop, update
 from tdl.compiler.backends.llvm.scalars import store
-from tdl.compiler.nest.tree import Accumulator, Bind, Guard, Init, Loop, Node, Store, Update
+from tdl.compiler.kernel.tree import Accumulator, Bind, Guard, Init, Loop, Node, Store, Update
 from tdl.language.tree import Binder
 
 

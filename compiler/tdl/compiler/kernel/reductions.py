@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from tdl.compiler.nest.tree import Accumulator, Bind, Guard, Init, Loop, Node, Origin, Update
+from tdl.compiler.kernel.tree import Accumulator, Bind, Guard, Init, Loop, Node, Origin, Update
 from tdl.language.tree import (
     Binary,
     Binder,

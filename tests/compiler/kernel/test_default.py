@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 from tdl.compiler import load
-from tdl.compiler.nest.default import default_nest
-from tdl.compiler.nest.printer import nest_lines, print_nest
-from tdl.compiler.nest.tree import Loop, Update, walk
-from tdl.compiler.nest.verify import verify_nest
+from tdl.compiler.kernel.default import default_nest
+from tdl.compiler.kernel.printer import nest_lines, print_nest
+from tdl.compiler.kernel.tree import Loop, Update, walk
+from tdl.compiler.kernel.verify import verify_nest
 from tdl.language.check import check_op
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "nest"

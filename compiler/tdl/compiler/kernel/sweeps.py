@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import reduce
 
-from tdl.compiler.nest.tree import Guard, Node, Origin
+from tdl.compiler.kernel.tree import Guard, Node, Origin
 from tdl.language import forms
 from tdl.language.dtypes import BOOL
 from tdl.language.forms import Form, Symbol

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tdl.compiler.nest.text import access_text, expr_text, form_text
-from tdl.compiler.nest.tree import Accumulator, Bind, Guard, Init, Loop, Nest, Node, Origin, Store, Update
+from tdl.compiler.kernel.text import access_text, expr_text, form_text
+from tdl.compiler.kernel.tree import Accumulator, Bind, Guard, Init, Loop, Nest, Node, Origin, Store, Update
 from tdl.language.dtypes import DType, Type
 from tdl.language.forms import Form
 from tdl.language.tree import Expr, Program, Reducer, Target, Tensor

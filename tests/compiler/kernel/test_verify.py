@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from tdl.compiler.nest.default import default_nest
-from tdl.compiler.nest.tree import Accumulator, Guard, Init, Loop, Nest, Origin, Store, Update
-from tdl.compiler.nest.verify import verify_nest
+from tdl.compiler.kernel.default import default_nest
+from tdl.compiler.kernel.tree import Accumulator, Guard, Init, Loop, Nest, Origin, Store, Update
+from tdl.compiler.kernel.verify import verify_nest
 from tdl.language.check import check_op
 from tdl.language.diagnostic import InternalError
 from tdl.language.dtypes import BOOL, F32, I32

@@ -16,10 +16,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tdl.compiler.nest.contiguity import prefers_inside
-from tdl.compiler.nest.reductions import Reductions, binder_loops
-from tdl.compiler.nest.sweeps import Fixed, at_values, guarded, loop_order, sweep_index
-from tdl.compiler.nest.tree import Accumulator, Init, Loop, Nest, Node, Origin, Store, Update, stage_names
+from tdl.compiler.kernel.contiguity import prefers_inside
+from tdl.compiler.kernel.reductions import Reductions, binder_loops
+from tdl.compiler.kernel.sweeps import Fixed, at_values, guarded, loop_order, sweep_index
+from tdl.compiler.kernel.tree import Accumulator, Init, Loop, Nest, Node, Origin, Store, Update, stage_names
 from tdl.language.tree import Binder, Definition, Expr, Program, Reduce, Run, Step, Sweep, symbols_of
 
 _Held = Mapping[int, tuple[Fixed, ...]]  # definition number -> what enclosing sweeps hold fixed

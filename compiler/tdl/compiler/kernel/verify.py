@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tdl.compiler.nest.printer import print_nest
-from tdl.compiler.nest.tree import Accumulator, Bind, Guard, Init, Loop, Nest, Node, Store, Update
-from tdl.compiler.nest.tree import walk as walk_nodes
+from tdl.compiler.kernel.printer import print_nest
+from tdl.compiler.kernel.tree import Accumulator, Bind, Guard, Init, Loop, Nest, Node, Store, Update
+from tdl.compiler.kernel.tree import walk as walk_nodes
 from tdl.language.diagnostic import InternalError
 from tdl.language.forms import Extreme, FloorDiv, Form, Product, Symbol
 from tdl.language.tree import Access, Expr, Integer, Let, Local, Reduce, Target, children
