@@ -10,8 +10,11 @@ from collections.abc import Sequence
 from typing import Literal
 
 from tdl.language import forms
+from tdl.language.domains import Domain
 from tdl.language.forms import Form
 from tdl.language.inequalities import Facts, is_known
+from tdl.language.proof import holds
+from tdl.language.sets import Undecided
 from tdl.language.tree import Binder
 
 Kind = Literal["min", "max"]
@@ -34,26 +37,36 @@ def sides(form: Form) -> tuple[Kind, list[Form]]:
 
 def extreme_of(kind: Kind, of: Sequence[Form], facts: Facts, binders: Sequence[Binder]) -> Form:
     """The least or greatest of several forms, without those that another is known never to exceed (or fall below)."""
-    flat: list[Form] = []
-    for form in of:
-        inner_kind, inner = sides(form)
-        flat += inner if inner_kind == kind or len(inner) == 1 else [form]
-    kept: list[Form] = []
-    for form in flat:
-        if any(_decides(kind, other, form, facts, binders) for other in kept):
-            continue
-        kept = [other for other in kept if not _decides(kind, form, other, facts, binders)]
-        kept.append(form)
+    kept = _deciding(kind, of, facts, binders)
+    if len(kept) > 1:
+        flat: list[Form] = []
+        for form in kept:
+            inner_kind, inner = sides(form)
+            flat += inner if inner_kind == kind or len(inner) == 1 else [form]
+        kept = _deciding(kind, flat, facts, binders)
     result = kept[0]
     for form in kept[1:]:
         result = forms.extreme(kind, result, form)
     return result
 
 
+def _deciding(kind: Kind, of: Sequence[Form], facts: Facts, binders: Sequence[Binder]) -> list[Form]:
+    kept: list[Form] = []
+    for form in of:
+        if any(_decides(kind, other, form, facts, binders) for other in kept):
+            continue
+        kept = [other for other in kept if not _decides(kind, form, other, facts, binders)]
+        kept.append(form)
+    return kept
+
+
 def simplified(form: Form, facts: Facts, binders: Sequence[Binder]) -> Form:
     """The form with its outermost `min` or `max` spread, flattened and freed of needless sides."""
     kind, found = sides(form)
-    return form if len(found) == 1 else extreme_of(kind, found, facts, binders)
+    if len(found) == 1:
+        return form
+    kept = _deciding(kind, found, facts, binders)
+    return form if len(kept) == len(found) else extreme_of(kind, kept, facts, binders)
 
 
 def eliminated(form: Form, binder: Binder, end: Literal["least", "greatest"], facts: Facts) -> Form | None:
@@ -61,13 +74,15 @@ def eliminated(form: Form, binder: Binder, end: Literal["least", "greatest"], fa
 
     It is attained where the form is monotone in the index. None where it is not seen to be.
     """
-    kind, found = sides(form)
-    if len(found) == 1:
-        return _replaced(found[0], binder, end, facts)
-    ends = [eliminated(each, binder, end, facts) for each in found]
-    if any(each is None for each in ends):
-        return None
-    return extreme_of(kind, [each for each in ends if each is not None], facts, ())
+    moved = Form(tuple(term for term in form.terms if Form((term,), 0).mentions(binder.index)), 0)
+    rest = form - moved
+    kind, found = sides(moved)
+    ends = [
+        _replaced(each, binder, end, facts) if len(found) == 1 else eliminated(each, binder, end, facts)
+        for each in found
+    ]
+    known = [each for each in ends if each is not None]
+    return None if len(known) < len(found) else rest + extreme_of(kind, known, facts, ())
 
 
 def _replaced(form: Form, binder: Binder, end: Literal["least", "greatest"], facts: Facts) -> Form | None:
@@ -96,4 +111,10 @@ def _atom(atom: forms.Atom, binder: Binder, end: Literal["least", "greatest"], f
 
 def _decides(kind: Kind, left: Form, right: Form, facts: Facts, binders: Sequence[Binder]) -> bool:
     """Whether `left` is always the one that counts."""
-    return is_known(right - left if kind == "min" else left - right, facts, binders)
+    goal = right - left if kind == "min" else left - right
+    if is_known(goal, facts, binders):
+        return True
+    try:
+        return goal.is_affine and bool(binders) and holds(goal, facts, Domain(tuple(binders)))
+    except Undecided:
+        return False
