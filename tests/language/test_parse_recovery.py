@@ -90,6 +90,14 @@ def test_a_statement_broken_at_its_first_word(statement: str, defines: str) -> N
     assert kinds(file) == [defines, "Definition"]
 
 
+def test_a_string_that_is_not_closed_takes_the_rest() -> None:
+    text = 'intrinsic d(a: f32) -> c: f32 {\n  c = 1\n  emit llvm ^"""a\n  b = {\n}\n\n'
+    file, messages = marked(text + "const A = 1")
+    assert messages == ['this string is not closed: expected `"""`']
+    assert kinds(file) == ["Definition", ""]
+    assert len(file.items) == 2
+
+
 def test_several_broken_statements() -> None:
     file, messages = marked(op("  A[i] = X[^]\n  B[i] = 1\n  C[i] = ^)\n  D[i] = 2\n  E[i] =^"))
     assert kinds(file) == ["A", "Definition", "C", "Definition", "E"]

@@ -32,6 +32,7 @@ class Rule:
     size: int
     callback: str | None
     plan: tuple[int, ...]
+    is_renaming: bool  # of one symbol to one symbol, whose value stays
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +87,10 @@ def _from_data(data: dict[str, Any]) -> Tables | None:
         return Tables(
             actions=tuple(rows[row] for row in data["actions"]),
             gotos=tuple(map(dict, data["gotos"])),
-            rules=tuple(Rule(origin, size, callback, tuple(plan)) for origin, size, callback, plan in data["rules"]),
+            rules=tuple(
+                Rule(origin, size, callback, tuple(plan), size == 1 and callback is None)
+                for origin, size, callback, plan in data["rules"]
+            ),
             start=data["start"],
             end=data["end"],
             scanner=data["scanner"],

@@ -78,6 +78,8 @@ def read_tokens(text: str) -> list[Token]:
 
 def read_gap(text: str, start: int, end: int) -> tuple[tuple[Comment, ...], int]:
     """The comments between two tokens, and how many line ends follow the last of them."""
+    if text[start:end] in ("", " "):
+        return (), 0
     comments: list[Comment] = []
     lines, line, after = 0, line_start(text, start), start
     for match in _GAP.finditer(text, start, end):

@@ -1,7 +1,7 @@
 """The LALR(1) automaton: reads one item by the tables of `tdl.lark` and builds its tree as it goes.
 
 It does what Lark's contextual lexer and parser do (a test compares them), several times as fast: all tokens come from
-one regular expression, and reductions of one symbol to one symbol (ten for each operand) cost a table look-up. It stops
+one regular expression, and reductions of one symbol to one symbol (ten for each operand) cost one look-up. It stops
 at the first token that does not fit; `recovery` decides what happens then.
 """
 
@@ -20,7 +20,7 @@ from tdl.language.syntax import Name
 
 START = "$START"  # before the first token
 END = "$END"
-JUNK = "$JUNK"  # a character that starts no token
+JUNK = "$JUNK"  # what is no token
 NEWLINE = "_NEWLINE"
 MAX_NESTING = 120  # of brackets, and of the tree: those who walk it may recurse
 
@@ -33,6 +33,7 @@ CONTINUING = frozenset(
 )
 """After these a line end is no token: they cannot end a statement."""
 
+_JUNK = re.compile(r'"""[\s\S]*|"[^\r\n]*|[\s\S]')
 _DEEPENING = frozenset(
     {"unary", "binary", "conditional", "compare", "index", "call", "reduction", "parenthesised", "tuple_expr", "array"}
 )
@@ -155,10 +156,11 @@ class Automaton:
         return stop
 
     def unmatched(self, position: int) -> tuple[str, int, int]:
-        """What is there where no token is: the end of the text, or a character that belongs nowhere."""
+        """What is there where no token is: the end, a string that is not closed, or a character of no use."""
         skipped = self.machine.skip(self.text, position)
         start = skipped.end() if skipped is not None else position
-        return (END, start, start) if start == len(self.text) else (JUNK, start, start + 1)
+        match = _JUNK.match(self.text, start)
+        return (END, start, start) if match is None else (JUNK, start, match.end())
 
     def accepts(self, kind: str) -> bool:
         """Whether `kind` fits, without touching the stacks."""
@@ -182,9 +184,8 @@ class Automaton:
             if action >= 0:
                 return True
             rule = rules[~action]
-            if rule.size == 1 and rule.callback is None:
-                states.pop()
-                states.append(gotos[states[-1]][rule.origin])
+            if rule.is_renaming:
+                states[-1] = gotos[states[-2]][rule.origin]
             else:
                 self._reduce(~action, rule)
             if kind == END and states[-1] == m.end:

@@ -15,7 +15,6 @@ _LEFT_SIDE = re.compile(rf"[ \t\f]*(?:let\b[ \t]*)?\(?[ \t]*({_NAME}(?:[ \t]*,[ 
 _SUBSCRIPTS = re.compile(r"\[[^\]]*\]?|:[ \t]*\w+")
 _FIRST_WORDS = re.compile(rf"[ \t\f]*({_NAME})[ \t]+{_NAME}")
 _RESULTS = re.compile(rf"->[ \t]*({_NAME}(?:[ \t]*,[ \t]*{_NAME})*)|\bas[ \t]+({_NAME})|\b(?:let|knob)[ \t]+({_NAME})")
-_LINE_END = re.compile(r"(?:\r\n?|\n)(?=[^\r\n])")
 _LINE = re.compile(r"[^\r\n]+")
 
 
@@ -70,18 +69,14 @@ def swallowing_end(automaton: Automaton, start: int, stop: Stop, state: int) -> 
     B[i] = X[i]          the `=` does not fit; `state` is that before `A`
     """
     text, machine = automaton.text, automaton.machine
-    indent = indentation(text, start)
-    if text[line_start(text, start) : start].strip():
+    begin = line_start(text, stop.span.start)
+    is_alone = not text[line_start(text, start) : start].strip()
+    if begin <= start or not is_alone or indentation(text, begin) > indentation(text, start):
         return None
-    for line_end in _LINE_END.finditer(text, start, stop.span.end):
-        line = text[line_end.end() : stop.span.end]
-        if indentation(text, line_end.end()) > indent:
-            continue
-        words = _FIRST_WORDS.match(line)
-        starts_with_keyword = words is not None and machine.keywords.get(words[1]) in machine.actions[state]
-        if starts_with_keyword or _is_assignment(line):
-            return content_end(text, start, line_end.start())
-    return None
+    line = text[begin : stop.span.end]
+    words = _FIRST_WORDS.match(line)
+    starts_with_keyword = words is not None and machine.keywords.get(words[1]) in machine.actions[state]
+    return content_end(text, start, begin) if starts_with_keyword or _is_assignment(line) else None
 
 
 def _is_assignment(line: str) -> bool:

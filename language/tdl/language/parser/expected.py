@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from tdl.grammar.tables import load_tables
 from tdl.language.diagnostic import Diagnostic, Fix
 from tdl.language.parser.automaton import END, JUNK, MAX_NESTING, NEWLINE, START, Automaton, Stop
 from tdl.language.source import Span
@@ -46,7 +47,6 @@ _PHRASES = (
     ("IDENTITY", "`identity`, `combine`"),
     ("OP", "an item (`op`, `fn`, `schedule`, `test`, ...)"),
 )
-_RESERVED = re.compile(r"for|in|if|else|and|or|not|where|expect|true|false|inf|nan|let")
 
 
 def complaint(automaton: Automaton, stop: Stop) -> Diagnostic:
@@ -59,7 +59,9 @@ def complaint(automaton: Automaton, stop: Stop) -> Diagnostic:
     if stop.reason == "deep":
         return Diagnostic("syntax", f"this nests too deeply: more than {MAX_NESTING} levels", place)
     if stop.kind == JUNK and text[stop.span.start] == '"':
-        return Diagnostic("syntax", 'this string is not closed: expected `"`', place)
+        quotes = '"""' if text.startswith('"""', place.start) else '"'
+        place = Span(place.start, place.start + len(quotes))
+        return Diagnostic("syntax", f"this string is not closed: expected `{quotes}`", place)
     accepted = [kind for kind in automaton.machine.actions[automaton.states[-1]] if automaton.accepts(kind)]
     message = f"expected {describe(accepted, automaton.machine.keywords)}"
     if is_later:
@@ -97,7 +99,7 @@ def _hints(
     word: str, place: Span, accepted: list[str], keywords: dict[str, str]
 ) -> tuple[tuple[str, ...], tuple[Fix, ...]]:
     """A likely spelling, or why a word cannot be a name."""
-    if "NAME" in accepted and _RESERVED.fullmatch(word):
+    if "NAME" in accepted and (word == "let" or word in load_tables().words["reserved"]):
         return (f"`{word}` is a reserved word, so it cannot be a name",), ()
     if not word.isidentifier():
         return (), ()

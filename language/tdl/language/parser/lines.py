@@ -7,7 +7,8 @@ BLANKS = " \t\f\ufeff"
 
 def line_start(text: str, offset: int) -> int:
     """Where the line of `offset` starts."""
-    return max(text.rfind("\n", 0, offset), text.rfind("\r", 0, offset)) + 1
+    feed = text.rfind("\n", 0, offset) + 1
+    return max(feed, text.rfind("\r", feed, offset) + 1)
 
 
 def previous_line_end(text: str, start: int) -> int:
