@@ -10,7 +10,7 @@ settled only by more than that, it is accepted.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class Loops:
 
     loops: tuple[Loop, ...] = ()
     stages: tuple[Stage, ...] = ()
-    inputs: frozenset[str] = field(default_factory=frozenset)
+    inputs: tuple[str, ...] = ()
     is_open: bool = False
 
     # ---- asking

@@ -46,7 +46,7 @@ def loops_of(program: tree.Program) -> Loops:
         stages.append(Stage(tensor, tensor, is_pointwise))
         if len(definitions) > 1:
             loops = _with_short_names(tensor, definitions, loops, program)
-    return Loops(tuple(loops), tuple(stages), frozenset(program.inputs))
+    return Loops(tuple(loops), tuple(stages), program.inputs)
 
 
 def reductions_of(definition: tree.Definition) -> list[tree.Reduce]:

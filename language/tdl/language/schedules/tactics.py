@@ -167,7 +167,8 @@ def _expand(
 
     context = Context(Report(), declaration.text)
     own = _made(item) | set(given)
-    names = {name: entity for name, entity in state.scope.names.items() if name not in own}
+    sizes = _sizes(item, declaration, {}) if state.is_form else {}
+    names = {name: each for name, each in {**sizes, **state.scope.names}.items() if name not in own}
     scope = Scope(context, declaration.environment, names)
     inside = State(scope, state.loops, state.ranks, state.is_form, is_applied=True)
     for each in item.body:
