@@ -23,7 +23,7 @@ from tdl.language.report import Report
 from tdl.language.sets import Undecided
 from tdl.language.source import Span
 from tdl.language.tree import Access, Definition, Expr, Obligation, Program, map_children
-from tdl.language.witness import Point, find_witness, show_element, show_point, size_facts, size_symbols
+from tdl.language.witness import Point, find_witness, is_refuted_at, show_element, show_point, size_facts, size_symbols
 
 _REMEDY = "add a boundary such as `| 0`, give an index a smaller range, or state a `where` fact"
 
@@ -84,11 +84,18 @@ class _Checker:
             return True
         return False
 
-    def _is_deferred(self, goals: Iterable[Form], domain: Domain) -> bool:
-        goals = list(goals)
+    def _is_deferred(self, goals: list[Form], domain: Domain) -> bool:
+        """Whether a proof may be found once sizes have numbers: not all is affine now, and no sizes refute it."""
         symbols = [symbol for goal in goals for symbol in goal.symbols()]
         known = connected((*self.facts.formulas, *domain.formulas()), symbols)
-        return any(nature(form) == "deferred" for form in (*goals, *(f for each in known for f in forms_of(each))))
+        every_form = (*goals, *(form for formula in known for form in forms_of(formula)))
+        return any(nature(form) == "deferred" for form in every_form) and not self._is_refuted(goals, domain)
+
+    def _is_refuted(self, goals: list[Form], domain: Domain) -> bool:
+        """Whether the goals fail at the least sizes that come to mind."""
+        wrong = some(negation(AtLeast(goal)) for goal in goals)
+        known = (*self.facts.formulas, *domain.formulas())
+        return any(is_refuted_at(wrong, known, size_symbols(self.program), least) for least in (0, 1, 2))
 
     def _require_elements(self, access: Access, shape: tuple[Form, ...], domain: Domain) -> None:
         missing = [size - 1 for size in shape if not holds(size - 1, self.facts, domain)]

@@ -1,8 +1,9 @@
-"""What is known of a value that is read from data, without reading it.
+"""What is known of a value that is no quasi-affine form: read from data, or a remainder by a size.
 
     i64(X[i])  where X is u8       is in 0..=255
     I[n] % 8                       is in 0..=7
     max(0, min(I[n], N - 1))       is in 0..=max(0, N - 1)
+    (i + 1) % N                    is in 0..N, if N >= 1
 
 So that a table of 256 entries looked up by a byte, and a clamped subscript, need no test when they run.
 """
@@ -13,14 +14,14 @@ from collections.abc import Iterator
 from typing import Literal
 
 from tdl.language import forms
-from tdl.language.conditions import AtLeast, Formula
+from tdl.language.conditions import AtLeast, Formula, every, some
 from tdl.language.dtypes import DType
 from tdl.language.forms import Extreme, FloorDiv, Form, Opaque, Product
 from tdl.language.tree import Binary, Convert, Expr, Integer, Number, Select
 
 
-def known_of_data(form: Form) -> Iterator[Formula]:
-    """What holds of the opaque atoms in a form."""
+def known_of_atoms(form: Form) -> Iterator[Formula]:
+    """What holds of the atoms in a form that isl takes for variables."""
     for atom, _ in form.terms:
         match atom:
             case Opaque(expr):
@@ -30,9 +31,21 @@ def known_of_data(form: Form) -> Iterator[Formula]:
                     yield AtLeast(value - low)
                 if high is not None:
                     yield AtLeast(high - value)
-            case FloorDiv(left, right) | Extreme(_, left, right) | Product(left, right):
-                yield from known_of_data(left)
-                yield from known_of_data(right)
+            case Product(left, right):
+                yield from _known_of_product(atom, left, right)
+                yield from _known_of_product(atom, right, left)
+            case FloorDiv(left, right) | Extreme(_, left, right):
+                yield from known_of_atoms(left)
+                yield from known_of_atoms(right)
+
+
+def _known_of_product(product: Product, quotient: Form, divisor: Form) -> Iterator[Formula]:
+    """`x - (x//k)*k` is in 0..k where k >= 1."""
+    match quotient.terms:
+        case ((FloorDiv(dividend, by), 1),) if by == divisor and quotient.constant == 0:
+            remainder = dividend - Form(((product, 1),), 0)
+            inside = every((AtLeast(remainder), AtLeast(divisor - remainder - 1)))
+            yield some((AtLeast(-divisor), inside))
 
 
 def _limit(expr: Expr, end: Literal["min", "max"]) -> Form | None:

@@ -80,15 +80,21 @@ class _Sorter:
     def _component(self, members: list[Definition], inside: list[Dependence], used: Used) -> Iterator[Step]:
         choice = self._choice(members, inside, used)
         if choice is None:
-            yield from self._refuse(members, inside)
+            yield from self._refuse(members, inside, used)
         else:
             yield self._sweep(members, inside, choice, used)
 
-    def _refuse(self, members: list[Definition], inside: list[Dependence]) -> Iterator[Step]:
-        if any(each.is_deferred for each in inside):
-            self.obligations.append(Obligation("order", members[0].span))
-        else:
-            report_cycle(self.program, self.report, self.facts, members, inside)
+    def _refuse(self, members: list[Definition], inside: list[Dependence], used: Used) -> Iterator[Step]:
+        """Report a cycle; or, if all would be well but for what is not known without sizes, owe the proof."""
+        certain = [each for each in inside if not each.is_deferred]
+        if len(certain) < len(inside):
+            trial = _Sorter(self.program, Report(), self.facts)
+            steps = tuple(trial.steps(members, certain, used))
+            if not trial.report.has_errors:
+                self.obligations.append(Obligation("order", members[0].span))
+                yield from steps
+                return
+        report_cycle(self.program, self.report, self.facts, members, certain)
         yield from (Run(member.number) for member in members)
 
     def _sweep(self, members: list[Definition], inside: list[Dependence], choice: _Choice, used: Used) -> Sweep:

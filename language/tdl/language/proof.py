@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from tdl.language.conditions import AtLeast, Formula, forms_of, negation
-from tdl.language.data import known_of_data
+from tdl.language.data import known_of_atoms
 from tdl.language.domains import Domain
 from tdl.language.forms import Form, Symbol
 from tdl.language.inequalities import Facts, is_known, linear
@@ -43,7 +43,7 @@ def holds(goal: Form, facts: Facts, domain: Domain) -> bool:
     if any(is_known(goal - form, facts, domain.binders) for form in given):
         return True
     denied = negation(AtLeast(goal))
-    everything = (*facts.formulas, *domain.formulas(), *known_of_data(goal))
+    everything = (*facts.formulas, *domain.formulas(), *known_of_atoms(goal))
     relevant = connected(everything, goal.symbols())
     if is_empty((*relevant, denied)):
         return True

@@ -9,11 +9,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 
 from tdl.language import forms
-from tdl.language.conditions import Formula, forms_of, formula_of
+from tdl.language.conditions import Formula, at_least, forms_of, formula_of, nature, substituted
 from tdl.language.forms import Form, Symbol
 from tdl.language.inequalities import Facts, facts_of
 from tdl.language.proof import connected
-from tdl.language.sets import Undecided, least_point
+from tdl.language.sets import Undecided, is_empty, least_point
 from tdl.language.tree import Expr, Program
 
 Point = Mapping[Symbol, int]
@@ -53,6 +53,24 @@ def find_witness(
     for formula in connected(known, symbols):
         symbols.update(symbol for form in forms_of(formula) for symbol in form.symbols())
     return {symbol: point[symbol] for symbol in ordered if symbol in symbols}
+
+
+def is_refuted_at(wrong: Formula, known: Sequence[Formula], sizes: Sequence[Symbol], least: int) -> bool:
+    """Whether all formulas hold somewhere at the least sizes that are at least `least`, now that these have numbers.
+
+    Without numbers a product of sizes is taken for anything, so that what may be is not yet what is.
+    """
+    at_least_so = [at_least(forms.symbol(size), least) for size in sizes]
+    try:
+        point = least_point((*known, wrong, *at_least_so), sizes)
+        if point is None:
+            return False
+        values = {size: forms.constant(value) for size, value in point.items()}
+        there = [substituted(formula, values) for formula in (*known, wrong)]
+        is_exact = all(nature(form) == "affine" for formula in there for form in forms_of(formula))
+        return is_exact and not is_empty(there)
+    except Undecided:
+        return False
 
 
 def show_point(point: Point) -> str:

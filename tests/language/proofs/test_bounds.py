@@ -180,8 +180,19 @@ def test_a_product_of_indices_is_tested(sound: Sound) -> None:
 
 def test_a_symbolic_divisor_is_tested_and_owed(sound: Sound) -> None:
     program = sound("op f[B: int](X: f32[N, B]) -> Y: f32[N*B] where B >= 1 { Y[p] = X[p // B, p % B] }")
-    assert run_time_tests(program)["X"] == (True, True)
-    assert [each.kind for each in program.obligations] == ["bounds", "bounds"]
+    assert run_time_tests(program)["X"] == (True, False)
+    assert [each.kind for each in program.obligations] == ["bounds"]
+
+
+def test_a_remainder_by_a_size_is_proved(sound: Sound) -> None:
+    program = sound("op f(X: f32[N]) -> Y: f32[N] { Y[i] = X[(i + 1) % N] }")
+    assert run_time_tests(program)["X"] == (False,)
+
+
+def test_what_fails_at_small_sizes_is_not_owed(wrong: Wrong) -> None:
+    error = wrong("op f[B: int](X: f32[N]) -> Y: f32[N] where N % B == 0, B >= 1 { Y[i] = X[i + 1] }")
+    assert error.code == "out-of-bounds"
+    assert error.notes[0] == "N = 1, B = 1, i = 0: X[1]"
 
 
 def test_a_divisor_with_a_value_is_proved(sound: Sound) -> None:

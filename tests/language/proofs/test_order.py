@@ -124,6 +124,13 @@ def test_a_lag_known_only_with_sizes_is_owed(sound: Sound) -> None:
     assert [each.kind for each in program.obligations] == ["order"]
 
 
+def test_a_cycle_besides_an_unknown_lag(wrong: Wrong) -> None:
+    error = wrong(
+        "op f(X: f32[N], Z: f32[D]) -> Y: f32[N] where D >= 1 { Y[i] = X[i] + Y[i - D*D | 0] + Y[i + 1 | 0] + Y[i] }",
+    )
+    assert error.code == "cycle"
+
+
 def test_sizes_with_numbers(sound: Sound, wrong: Wrong) -> None:
     assert show(sound("op f(X: f32[4]) -> Y: f32[4] { Y[i] = X[i] + Y[i - 2*3 | 0] }").steps) == "0"
     assert wrong("op f(X: f32[4]) -> Y: f32[4] { Y[i] = X[i] + Y[3 - i] }").code == "cycle"
