@@ -11,7 +11,8 @@ def listed(kind: str) -> set[str]:
 
 
 def test_reserved_words() -> None:
-    assert listed(words.RESERVED) == set("for in if else and or not where expect true false inf nan".split())
+    expected = "for in if else and or not where expect true false inf nan"
+    assert listed(words.RESERVED) == set(expected.split())
 
 
 def test_item_keywords() -> None:
@@ -20,10 +21,11 @@ def test_item_keywords() -> None:
 
 
 def test_schedule_lines_and_their_clauses() -> None:
-    verbs = """knob let require split tile fuse reorder skew unroll parallel vectorize peel inline compute store fold cache
-        layout rfactor stream prefetch double_buffer tensorize bind cooperate fast_math apply"""
+    verbs = """knob let require split tile fuse reorder skew unroll parallel vectorize peel inline compute store fold
+        cache layout rfactor stream prefetch double_buffer tensorize bind cooperate fast_math apply"""
+    clauses = "by into balanced at as layout pad pack ahead with to over"
     assert listed(words.LINES) == set(verbs.split())
-    assert listed(words.CLAUSES) == set("by into balanced at as layout pad pack ahead with to over".split())
+    assert listed(words.CLAUSES) == set(clauses.split())
 
 
 def test_other_words() -> None:
