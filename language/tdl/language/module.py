@@ -71,6 +71,8 @@ class _Builder:
     imported: dict[Key, Declaration] = field(default_factory=dict)
     named: set[str] = field(default_factory=set)
     broken: set[str] = field(default_factory=set)
+    known: frozenset[str] = frozenset()
+    """All names of `own` and `imported`: of what an item mentions, most is its own."""
 
     def build(self) -> Module:
         for placed in self.file.items:
@@ -166,6 +168,7 @@ class _Builder:
     def _declare_all(self) -> dict[int, Declaration]:
         """Every item as a declaration, by number; those it refers to are made first."""
         items = self.file.items
+        self.known = frozenset(name for _, name in (*self.own, *self.imported))
         needs = [list(self._needs(number, placed)) for number, placed in enumerate(items)]
         made: dict[int, Declaration] = {}
         for component in components(
@@ -180,7 +183,7 @@ class _Builder:
     def _needs(self, number: int, placed: syntax.PlacedItem) -> Iterator[int]:
         """The items of this file that one refers to. An op that calls its own name does not refer to itself."""
         is_itself = is_inlined(placed.item) or isinstance(placed.item, syntax.Graph | syntax.Tactic | syntax.TargetItem)
-        for key in _keys(placed):
+        for key in _keys(placed, self.known):
             target = self.own.get(key)
             if target is not None and (target != number or is_itself):
                 yield target
@@ -190,7 +193,7 @@ class _Builder:
         found: dict[Key, Declaration] = {}
         used = uses(placed.parsed)
         names = used.called | used.named
-        for name in names:
+        for name in names & self.known:
             for space in SPACES:
                 here: Key = (space, name)
                 target = made.get(self.own[here]) if here in self.own else self.imported.get(here)
@@ -223,14 +226,14 @@ class _Builder:
 SPACES: tuple[Namespace, ...] = ("value", "callable", "tactic", "intrinsic", "memory", "target")
 
 
-def _keys(placed: syntax.PlacedItem) -> Iterator[Key]:
+def _keys(placed: syntax.PlacedItem, known: frozenset[str]) -> Iterator[Key]:
     """What an item needs to be resolved. A function named without a `(` is a mistake, and nothing that it needs."""
     used = uses(placed.parsed)
     is_of_values = isinstance(placed.item, syntax.Const | syntax.Fn | syntax.Reducer | syntax.Op | syntax.Graph)
-    for name in sorted(used.called):
+    for name in sorted(used.called & known):
         yield "callable", name
         yield "tactic", name
-    for name in sorted(used.named):
+    for name in sorted(used.named & known):
         for space in ("value",) if is_of_values else SPACES:
             yield space, name
 
