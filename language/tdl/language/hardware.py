@@ -63,7 +63,6 @@ MEMORY_PROPERTIES: dict[str, PropertyForm] = {
 
 TARGET_PROPERTIES: dict[str, PropertyForm] = {
     "features": PropertyForm("names", "the instruction set extensions that it has"),
-    "memories": PropertyForm("names", "the memories that it has"),
     "vector": PropertyForm("power", "the bits of a vector register"),
     "registers": PropertyForm("count", "how many vector registers there are"),
     "lanes": PropertyForm("count", "the threads that run in step"),
@@ -131,8 +130,6 @@ def check_hardware(declaration: Declaration) -> tuple[Diagnostic, ...]:
         case syntax.TargetItem(name, parent, body):
             if name.text in TARGETS:
                 scope.error("duplicate-name", f"the target `{name.text}` is built in", name.span)
-            elif parent is not None and parent.text == name.text:
-                scope.error("definition", "a target is not a kind of itself", parent.span)
             elif parent is not None:
                 find_target(parent, scope)
             _properties(body, TARGET_PROPERTIES, "target", scope)
@@ -190,8 +187,6 @@ def _name_value(name: str, value: syntax.Expr, scope: Scope) -> None:
     known: dict[str, tuple[str, ...]] = {"scope": SCOPES}
     if name == "copy" and environment.find("intrinsic", value.text) is None and value.text not in environment.broken:
         scope.unknown(syntax.Name(value.text, span=value.span), environment.names("intrinsic"), "intrinsic")
-    elif name == "memories":
-        find_memory(value, scope)
     elif name in known and value.text not in known[name]:
         scope.unknown(syntax.Name(value.text, span=value.span), known[name], "scope")
 
