@@ -7,13 +7,15 @@ reported. Lines of a tactic are applied in its place and blamed on the `apply`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tdl.compiler.schedule import verbs
+from tdl.compiler.schedule.names import find_loop
 from tdl.compiler.schedule.refusal import Refusal
 from tdl.compiler.schedule.start import start
-from tdl.compiler.schedule.tree import Nest
+from tdl.compiler.schedule.tree import Nest, Rewrite
 from tdl.compiler.schedule.values import Values
+from tdl.compiler.schedule.walk import leaves_of
 from tdl.language import syntax
 from tdl.language.diagnostic import Diagnostic
 from tdl.language.forms import Symbol
@@ -99,5 +101,20 @@ def _applied(nest: Nest, line: syntax.ScheduleLine, number: int, values: Values)
             change = verbs.VERBS.get(line.verb.text)
             if change is None:
                 raise Refusal("schedule", f"`{line.verb.text}` needs a target that this compiler does not have")
-            return change(nest, verbs.Arguments(line, number, values))
+            arguments = verbs.Arguments(line, number, values)
+            return _recorded(nest, change(nest, arguments), lambda each: change(each, arguments), line)
     return nest
+
+
+def _recorded(before: Nest, after: Nest, rewrite: Rewrite, line: syntax.Line) -> Nest:
+    """The rewrite kept with the stages whose own loops it changed, for a placement to replay."""
+    if line.verb.text not in verbs.OF_LOOPS:
+        return after
+    loops = [find_loop(before, operand.text) for operand in line.operands if isinstance(operand, syntax.Ref)]
+    groups = {before.groups.get(before.stages[leaf.stage].writes[0].tensor) for _, leaf in leaves_of(tuple(loops))}
+    if len(groups) != 1:
+        return after
+    (group,) = groups
+    if group is None:
+        return after
+    return replace(after, derivation={**after.derivation, group: (*after.derivation.get(group, ()), rewrite)})

@@ -6,12 +6,18 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from tdl.compiler.schedule.cache import Request, cache
+from tdl.compiler.schedule.compute import compute_at
 from tdl.compiler.schedule.fuse import fuse
+from tdl.compiler.schedule.inline import inline
 from tdl.compiler.schedule.kinds import parallel, unroll, vectorize
-from tdl.compiler.schedule.names import find_loop
+from tdl.compiler.schedule.names import find_loop, find_stage
+from tdl.compiler.schedule.peel import peel
 from tdl.compiler.schedule.refusal import Refusal
 from tdl.compiler.schedule.reorder import reorder
+from tdl.compiler.schedule.rfactor import rfactor
+from tdl.compiler.schedule.skew import skew
 from tdl.compiler.schedule.split import split, split_into
+from tdl.compiler.schedule.store import fold, store_at
 from tdl.compiler.schedule.tree import Loop, Nest
 from tdl.compiler.schedule.values import Values
 from tdl.language import syntax, tree
@@ -151,6 +157,65 @@ def _cache(nest: Nest, given: Arguments) -> Nest:
     return cache(nest, Request(tensor, loop, name, memory, items, given.number))  # type: ignore[arg-type]
 
 
+def _compute(nest: Nest, given: Arguments) -> Nest:
+    (tensor,) = given.refs()
+    place = given.ref("at") or "root"
+    find_stage(nest, tensor)
+    if place == "root":
+        return nest
+    return compute_at(nest, tensor, find_loop(nest, place), given.number)
+
+
+def _store(nest: Nest, given: Arguments) -> Nest:
+    (tensor,) = given.refs()
+    find_stage(nest, tensor)
+    return store_at(nest, tensor, find_loop(nest, given.ref("at") or ""), given.number)
+
+
+def _fold(nest: Nest, given: Arguments) -> Nest:
+    tensor, _, name = given.refs()[0].rpartition(".")
+    find_stage(nest, tensor)
+    (count,) = given.integers("by")
+    return fold(nest, tensor, axis_named(nest, tensor, name), count, given.number)
+
+
+def _inline(nest: Nest, given: Arguments) -> Nest:
+    for tensor in given.refs():
+        nest = inline(nest, find_stage(nest, tensor), given.number)
+    return nest
+
+
+def _rfactor(nest: Nest, given: Arguments) -> Nest:
+    (loop,) = given.loops(nest)
+    return rfactor(nest, loop, given.results[0], given.number)
+
+
+def _skew(nest: Nest, given: Arguments) -> Nest:
+    outer, inner = given.loops(nest)
+    factors = given.integers("by") or [1]
+    return skew(nest, outer, inner, factors[0], (given.results[0], given.results[1]), given.number)
+
+
+def _peel(nest: Nest, given: Arguments) -> Nest:
+    for text in given.refs():
+        nest = peel(nest, find_loop(nest, text), given.number)
+    return nest
+
+
+def _fast_math(nest: Nest, given: Arguments) -> Nest:
+    return replace(nest, fast_math=True)
+
+
+def axis_named(nest: Nest, tensor: str, name: str) -> int:
+    """The axis of a tensor that an index of one of its definitions runs along."""
+    for stage in nest.stages.values():
+        for target in stage.writes:
+            for axis, coordinate in enumerate(target.coordinates):
+                if target.tensor == tensor and coordinate.symbol is not None and coordinate.symbol.name == name:
+                    return axis
+    raise Refusal("unknown-loop", f"`{tensor}` has no axis `{name}`")
+
+
 def require(nest: Nest, fact: tree.Expr) -> Nest:
     """A fact that the rest of the schedule may use; one that is false refuses the schedule."""
     if value_of(fact) is False:
@@ -167,4 +232,15 @@ VERBS: dict[str, Change] = {
     "parallel": _parallel,
     "vectorize": _vectorize,
     "cache": _cache,
+    "compute": _compute,
+    "store": _store,
+    "fold": _fold,
+    "inline": _inline,
+    "rfactor": _rfactor,
+    "skew": _skew,
+    "peel": _peel,
+    "fast_math": _fast_math,
 }
+
+OF_LOOPS = frozenset({"split", "tile", "fuse", "reorder", "skew", "unroll", "parallel", "vectorize", "peel"})
+"""Lines that change the loops of stages and nothing else."""

@@ -1,0 +1,96 @@
+"""Give the partial iterations of a loop a copy of their own.
+
+    for L in 0..ceil(N/8)                            for L in 0..N//8
+        for i in 0..min(8, N - 8*L)       peel L         for i in 0..8
+                                          ->         for L.tail in N//8..ceil(N/8)
+                                                         for i.tail in 0..min(8, N - 8*L.tail)
+
+Always legal: the iterations and their order stay the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from tdl.compiler.schedule.extremes import extreme_of, sides, simplified
+from tdl.compiler.schedule.refusal import Refusal
+from tdl.compiler.schedule.tree import Loop, Nest, Node
+from tdl.compiler.schedule.walk import binders_of, loops_of, path_to, replace_loop, substitute
+from tdl.language import forms
+from tdl.language.forms import Form, Symbol
+from tdl.language.inequalities import Facts
+from tdl.language.witness import size_facts
+
+
+def peel(nest: Nest, loop: Loop, line: int = -1) -> Nest:
+    """The nest with the loop's full iterations first and its partial ones after."""
+    if loop.descending:
+        raise Refusal("schedule", f"`{loop.name}` descends, and its partial iteration comes first")
+    inside = {each.symbol for each in loops_of(loop.body)}
+    if any(buffer.at in inside | {loop.symbol} for buffer in nest.buffers.values()):
+        raise Refusal("schedule", f"`{loop.name}` has storage in it, which a copy of it would share", "peel it first")
+    ends = list(_full_ends(loop))
+    if not ends:
+        raise Refusal("schedule", f"every iteration of `{loop.name}` is full: there is nothing to peel")
+    facts = size_facts(nest.program)
+    above = binders_of(path_to(nest.body, loop.symbol)[:-1])
+    full = extreme_of("max", [loop.lo, extreme_of("min", [loop.hi, *ends], facts, above)], facts, above)
+    main = replace(loop, hi=full, line=line)
+    main = replace(main, body=_decided(main.body, (*path_to(nest.body, loop.symbol)[:-1], main), facts))
+    rest = _renamed(replace(loop, lo=full, line=line))
+
+    def change(_: Loop) -> tuple[Node, ...]:
+        return (main, rest)
+
+    return replace(nest, body=replace_loop(nest.body, loop.symbol, change))
+
+
+def _full_ends(loop: Loop) -> Iterator[Form]:
+    """Where, for each end inside that this loop shortens, the iterations stop being full."""
+    for inner in loops_of(loop.body):
+        kind, found = sides(inner.hi - inner.lo)
+        if kind != "min" or len(found) < 2:
+            continue
+        for short in found:
+            steps = dict(short.terms).get(loop.symbol, 0)
+            whole = [each for each in found if not each.mentions(loop.symbol)]
+            if steps >= 0 or not whole:
+                continue
+            left = short - forms.symbol(loop.symbol) * steps - whole[0]
+            if not any(symbol in {each.symbol for each in loops_of(loop.body)} for symbol in left.symbols()):
+                yield forms.floor_div(left, forms.constant(-steps)) + 1
+
+
+def _decided(nodes: tuple[Node, ...], path: tuple[Loop, ...], facts: Facts) -> tuple[Node, ...]:
+    """The nodes with ends that the loops around now decide."""
+    result: list[Node] = []
+    for node in nodes:
+        if isinstance(node, Loop):
+            hi = simplified(node.hi, facts, binders_of(path))
+            node = replace(node, hi=hi)
+            node = replace(node, body=_decided(node.body, (*path, node), facts))
+        result.append(node)
+    return tuple(result)
+
+
+def _renamed(loop: Loop) -> Loop:
+    """A copy whose loops have names of their own."""
+    loops = list(loops_of((loop,)))
+    values = {each.symbol: forms.symbol(_tail(each)) for each in loops}
+    (copy,) = substitute((loop,), values)
+    assert isinstance(copy, Loop)
+
+    def rename(node: Node) -> Node:
+        if not isinstance(node, Loop):
+            return node
+        body = tuple(map(rename, node.body))
+        return replace(node, name=f"{node.name}.tail", symbol=_tail(node), body=body)
+
+    renamed = rename(copy)
+    assert isinstance(renamed, Loop)
+    return renamed
+
+
+def _tail(loop: Loop) -> Symbol:
+    return Symbol(f"{loop.symbol.name}.tail", "index")

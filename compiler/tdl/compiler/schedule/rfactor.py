@@ -1,0 +1,178 @@
+"""Factor a reduction: partial results for each iteration of one of its loops, and a reduction over these.
+
+    acc[i] = sum over ko, ki of x(i, ko, ki)       rfactor ko -> P        P[i, ko] = sum over ki of x(i, ko, ki)
+                                                                          acc[i]   = sum over ko of P[i, ko]
+
+Legal because reducers are associative and commutative. `argmax` and `argmin` keep their first winner where the loop
+counts the highest digit of the reduction's order; elsewhere they are refused.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tdl.compiler.schedule.refusal import Refusal
+from tdl.compiler.schedule.regions import region, touching
+from tdl.compiler.schedule.tree import Buffer, Leaf, Loop, Memory, Nest, Node, Stage, Update
+from tdl.compiler.schedule.walk import Path, leaves_of, path_to, substitute
+from tdl.language import forms
+from tdl.language.forms import Form, Symbol
+from tdl.language.tree import Access, Binder, Target, Tensor
+
+
+def rfactor(nest: Nest, loop: Loop, name: str, line: int = -1) -> Nest:
+    """The nest with the reduction over a loop taken apart; `name` is of the stage of partial results."""
+    if name in nest.tensors or name in nest.stages:
+        raise Refusal("schedule", f"there is a tensor `{name}` already", "a stage needs a name of its own")
+    placed = [(path, leaf) for path, leaf in leaves_of(nest.body) if any(loop.symbol == e.symbol for e in path)]
+    if len(placed) != 1:
+        raise Refusal("schedule", f"`{loop.name}` is a loop of several statements")
+    path, leaf = placed[0]
+    stage = nest.stages[leaf.stage]
+    reduced = _reduction_loops(stage, leaf, path)
+    if not isinstance(stage.work, Update) or loop.symbol not in reduced:
+        names = ", ".join(f"`{each.name}`" for each in path if each.symbol in reduced)
+        note = f"the reduction loops here are {names}" if names else "this statement has no reduction"
+        raise Refusal("schedule", f"`{loop.name}` is not a reduction loop", note)
+    _check_first_wins(stage, leaf, loop)
+    top = _own_top(nest, path, stage)
+    own = path[top:]
+    index = Symbol(f"{name}[{loop.name}]", "index")
+    outer = path[:top]
+    partial = _partial_stage(stage, name, index, loop)
+    total = _total_stage(nest, stage, name, index, loop)
+    renamed = {each.symbol: Symbol(f"{name}.{each.name}", "index") for each in own}
+    first = _copied(own, leaf, name, index, loop, renamed, line)
+    second = _kept(own, leaf, stage, index, loop, reduced)
+    tensors = dict(nest.tensors)
+    for target, dtype in zip(_targets(name, stage, index), stage.work.reducer.dtypes):
+        shape = (*nest.tensors[stage.writes[0].tensor].shape, loop.hi - loop.lo)
+        tensors[target.tensor] = Tensor(target.tensor, "intermediate", dtype, shape)
+    result = replace(
+        nest,
+        stages={**nest.stages, name: partial, stage.name: total},
+        tensors=tensors,
+        body=_replaced(nest.body, own[0].symbol, (*first, *second)),
+        groups={**nest.groups, **{target.tensor: name for target in _targets(name, stage, index)}},
+        base={**nest.base, name: first},
+        children={**nest.children},
+    )
+    return _with_buffers(result, [t.tensor for t in _targets(name, stage, index)], outer, line)
+
+
+def _reduction_loops(stage: Stage, leaf: Leaf, path: Path) -> set[Symbol]:
+    """The loops that only the reduction's own indices speak of."""
+    reduced = {binder.index for binder in stage.reduction}
+    at = dict(leaf.at)
+    spatial = {symbol for own, form in at.items() if own not in reduced for symbol in form.symbols()}
+    over = {symbol for own, form in at.items() if own in reduced for symbol in form.symbols()}
+    return {loop.symbol for loop in path if loop.symbol in over and loop.symbol not in spatial}
+
+
+def _check_first_wins(stage: Stage, leaf: Leaf, loop: Loop) -> None:
+    assert isinstance(stage.work, Update)
+    if stage.work.reducer.name not in ("argmax", "argmin") or not stage.work.reducer.is_builtin:
+        return
+    at = dict(leaf.at)
+    first = at[stage.reduction[0].index]
+    steps = dict(first.terms)
+    if loop.symbol in steps and steps[loop.symbol] == max(c for a, c in first.terms if isinstance(a, Symbol)):
+        return
+    message = (
+        f"`{stage.work.reducer.name}` keeps the first winner, and `{loop.name}` is not the outermost part of its order"
+    )
+    raise Refusal("schedule", message)
+
+
+def _own_top(nest: Nest, path: Path, stage: Stage) -> int:
+    """Where on the path the loops begin that run this statement alone."""
+    for position, loop in enumerate(path):
+        if {leaf.stage for _, leaf in leaves_of((loop,))} == {stage.name}:
+            return position
+    raise Refusal("schedule", f"`{stage.name}` has no loop of its own")
+
+
+def _targets(name: str, stage: Stage, index: Symbol) -> list[Target]:
+    """The partial results' tensors: one for each value of the reducer."""
+    count = len(stage.writes)
+    here = (*stage.writes[0].coordinates, forms.symbol(index))
+    return [Target(name if position == 0 else f"{name}.{position}", here) for position in range(count)]
+
+
+def _partial_stage(stage: Stage, name: str, index: Symbol, loop: Loop) -> Stage:
+    assert isinstance(stage.work, Update)
+    work = replace(stage.work, targets=tuple(_targets(name, stage, index)))
+    own = Binder(index, forms.ZERO, loop.hi - loop.lo)
+    return replace(stage, name=name, indices=(*stage.indices, own), work=work)
+
+
+def _total_stage(nest: Nest, stage: Stage, name: str, index: Symbol, loop: Loop) -> Stage:
+    assert isinstance(stage.work, Update)
+    args = tuple(
+        Access(target.tensor, target.coordinates, dtype, span=stage.span)
+        for target, dtype in zip(_targets(name, stage, index), stage.work.reducer.dtypes)
+    )
+    over = Binder(index, forms.ZERO, loop.hi - loop.lo)
+    return replace(stage, reduction=(over,), work=replace(stage.work, args=args), filter=None)
+
+
+def _copied(
+    own: Path, leaf: Leaf, name: str, index: Symbol, loop: Loop, renamed: dict[Symbol, Symbol], line: int
+) -> tuple[Node, ...]:
+    """The partial results' loops: all of the statement's, under the new stage's name."""
+    values = {old: forms.symbol(new) for old, new in renamed.items()}
+    at = (*leaf.at, (index, forms.symbol(loop.symbol) - loop.lo))
+    nodes: tuple[Node, ...] = (replace(leaf, stage=name, at=at),)
+    for each in reversed(own):
+        nodes = (replace(each, stage=name, body=nodes, kind="serial", line=line),)
+    nodes = substitute(nodes, values)
+    return _with_symbols(nodes, renamed)
+
+
+def _with_symbols(nodes: tuple[Node, ...], renamed: dict[Symbol, Symbol]) -> tuple[Node, ...]:
+    result: list[Node] = []
+    for node in nodes:
+        if isinstance(node, Loop):
+            node = replace(node, symbol=renamed.get(node.symbol, node.symbol), body=_with_symbols(node.body, renamed))
+        result.append(node)
+    return tuple(result)
+
+
+def _kept(own: Path, leaf: Leaf, stage: Stage, index: Symbol, loop: Loop, reduced: set[Symbol]) -> tuple[Node, ...]:
+    """The statement's own loops without those of the reduction that the partial results have taken."""
+    spatial = {binder.index for binder in stage.indices}
+    at: list[tuple[Symbol, Form]] = [(each, form) for each, form in leaf.at if each in spatial]
+    at.append((index, forms.symbol(loop.symbol) - loop.lo))
+    nodes: tuple[Node, ...] = (replace(leaf, at=tuple(at)),)
+    for each in reversed(own):
+        if each.symbol in reduced and each.symbol != loop.symbol:
+            continue
+        nodes = (replace(each, body=nodes),)
+    return nodes
+
+
+def _replaced(nodes: tuple[Node, ...], symbol: Symbol, by: tuple[Node, ...]) -> tuple[Node, ...]:
+    result: list[Node] = []
+    for node in nodes:
+        if isinstance(node, Loop) and node.symbol == symbol:
+            result.extend(by)
+        elif isinstance(node, Loop):
+            result.append(replace(node, body=_replaced(node.body, symbol, by)))
+        else:
+            result.append(node)
+    return tuple(result)
+
+
+def _with_buffers(nest: Nest, tensors: list[str], outer: Path, line: int) -> Nest:
+    """Storage of the partial results, in the body of the loop around the statement."""
+    buffers = dict(nest.buffers)
+    for tensor in tensors:
+        shape = nest.tensors[tensor].shape
+        at = outer[-1].symbol if outer else None
+        lo, extents = tuple(forms.ZERO for _ in shape), shape
+        if outer:
+            box = region(nest, tensor, touching(nest, path_to(nest.body, outer[-1].symbol)[-1], [tensor]), outer)
+            lo, extents = box.lo, box.extents
+        memory: Memory = "arena"
+        buffers[tensor] = Buffer(tensor, memory, at, lo, extents, line=line)
+    return replace(nest, buffers=buffers)
