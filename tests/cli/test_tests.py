@@ -50,7 +50,8 @@ def test_a_failure_shows_the_first_element_and_the_place(tdlc, program):
     out = tdlc("test", program, "-k", "wrong").out
     assert "the reference evaluator does not give what is expected" in out
     assert "Y[0, 1] is 0.5, not 0.75" in out
-    assert f"1 of 2 elements differ   {program}:11" in out
+    assert "1 of 2 elements differ\n" in out
+    assert f"         {program}:11\n" in out
 
 
 def test_what_the_program_raises_is_a_failure(tdlc, program):
@@ -97,3 +98,72 @@ def test_colours(tdlc, program):
 
 def test_another_seed(tdlc, program):
     assert tdlc("test", program, "-k", "wide", "--seed", "7").code == 0
+
+
+REDUCERS = """\
+reducer logsumexp[T: float](a: T, b: T) -> T {
+    identity -inf
+    combine  a if b == -inf else b if a == -inf else max(a, b) + log(1 + exp(-abs(a - b)))
+}
+reducer mean2[T: float]((s: T, n: T), (t: T, m: T)) -> (T, T) {
+    identity (0, 0)
+    combine  (s + t, n + m)
+}
+reducer xor[T: integer](a: T, b: T) -> T {
+    identity 0
+    combine  bit_xor(a, b)
+}
+reducer parity(a: bool, b: bool) -> bool {
+    identity false
+    combine  a != b
+}
+reducer power[k: int](a: f32, b: f32) -> f32 {
+    identity f32(k)
+    combine  a + b
+}
+"""
+
+
+def test_reducers_keep_their_promises(tdlc, tmp_path):
+    path = tmp_path / "r.tdl"
+    path.write_text(REDUCERS)
+    outcome = tdlc("test", path)
+    assert outcome.code == 0
+    assert outcome.out.endswith("5 passed\n")
+
+
+@pytest.mark.parametrize(
+    ("identity", "combine", "words"),
+    [
+        ("0", "a - b", "is not associative: combine(combine(a, b), c) is "),
+        ("0", "a", "is not commutative: combine(a, b) is "),
+        ("0", "max(abs(a), abs(b))", "has an identity that changes a value: combine(identity, a) is "),
+        ("1", "a * 0.5 + b * 0.5", "is not associative: "),
+        ("nan", "a + b", "has an identity that changes a value: combine(identity, a) is nan, not "),
+    ],
+)
+def test_broken_promises_are_shown_with_values(tdlc, tmp_path, identity, combine, words):
+    path = tmp_path / "r.tdl"
+    path.write_text(f"reducer r[T: float](a: T, b: T) -> T {{ identity {identity}\n combine {combine} }}\n")
+    outcome = tdlc("test", path)
+    assert outcome.code == 1
+    head, example = words.split(": ", 1)
+    assert f"the reducer `r` {head}\n" in outcome.out
+    assert example in outcome.out
+    assert f"{path}:1" in outcome.out
+
+
+def test_a_reducer_of_several_values_shows_tuples(tdlc, tmp_path):
+    path = tmp_path / "r.tdl"
+    path.write_text(
+        "reducer r((a: i32, n: i32), (b: i32, m: i32)) -> (i32, i32) { identity (0, 0)\n combine (a - b, n + m) }\n"
+    )
+    assert "combine(a, b) is (" in tdlc("test", path).out or "combine(combine(a, b), c) is (" in tdlc("test", path).out
+
+
+def test_a_reducer_that_raises(tdlc, tmp_path):
+    path = tmp_path / "r.tdl"
+    path.write_text("reducer r(a: i32, b: i32) -> i32 { identity 0\n combine a // b }\n")
+    out = tdlc("test", path).out
+    assert "the reducer `r` raises" in out
+    assert "division by zero" in out

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from tdl.compiler.cli.completion import codes
 from tdl.compiler.cli.fault import Fault
 from tdl.compiler.cli.screen import Color, Screen, stdout
 from tdl.language.codes import CODES
@@ -18,7 +19,8 @@ _CHECKOUT = Path(__file__).parents[4] / "docs" / "errors"
 
 def explain(
     code: Annotated[
-        str | None, typer.Argument(help="The word in brackets of an error; all are listed without one.")
+        str | None,
+        typer.Argument(help="The word in brackets of an error; all are listed without one.", autocompletion=codes),
     ] = None,
     color: Annotated[Color, typer.Option(help="When to use colours.")] = Color.auto,
 ) -> None:

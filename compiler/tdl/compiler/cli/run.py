@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from tdl.compiler.cli.arrays import Wanted, check_writable, read_array, write_arrays
+from tdl.compiler.cli.completion import ops
 from tdl.compiler.cli.failures import show_failure
 from tdl.compiler.cli.fault import ERRORS, Fault
 from tdl.compiler.cli.ops import SET, find_op, refused
@@ -30,14 +31,14 @@ INPUTS = "Inputs: .npy, .npz[:key], .csv, a picture, a number or a list. The res
 
 def run(
     file: Annotated[str, typer.Argument(help="A program; `-` is standard input.", metavar="FILE")],
-    op: Annotated[str, typer.Argument(help="The name of an op in it.", metavar="OP")],
+    op: Annotated[str, typer.Argument(help="The name of an op in it.", metavar="OP", autocompletion=ops)],
     inputs: Annotated[list[str] | None, typer.Argument(help=INPUTS, metavar="NAME=VALUE")] = None,
     out: Annotated[
         list[str] | None,
         typer.Option("-o", "--out", metavar="[NAME=]FILE", help="Where to write a result; .npz takes all of them."),
     ] = None,
     set_: Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help=SET)] = None,
-    seed: Annotated[int, typer.Option(help="Which random inputs to take.")] = 0,
+    seed: Annotated[int, typer.Option(help="Which random inputs to take.", min=0)] = 0,
     cast: Annotated[bool, typer.Option("--cast", help="Convert arrays to the dtypes that the op declares.")] = False,
     color: Annotated[Color, typer.Option(help="When to use colours.")] = Color.auto,
 ) -> None:

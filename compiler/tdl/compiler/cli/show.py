@@ -7,6 +7,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from tdl.compiler.cli.completion import ops
 from tdl.compiler.cli.fault import ERRORS, Fault
 from tdl.compiler.cli.ops import SET, find_op, refused
 from tdl.compiler.cli.programs import checked_file
@@ -33,7 +34,7 @@ LEXERS = {Stage.llvm_made: "llvm", Stage.llvm: "llvm", Stage.asm: "gas"}
 
 def show(
     file: Annotated[str, typer.Argument(help="A program; `-` is standard input.", metavar="FILE")],
-    op: Annotated[str, typer.Argument(help="The name of an op in it.", metavar="OP")],
+    op: Annotated[str, typer.Argument(help="The name of an op in it.", metavar="OP", autocompletion=ops)],
     at: Annotated[
         Stage, typer.Option(help="Named loops, LLVM text as made or as optimised, or assembly of this machine.")
     ] = Stage.nest,
