@@ -41,7 +41,6 @@ CODES: dict[str, str] = {
     "order": "an order of loops that breaks a recurrence",
     "placement": "a stage that cannot be computed or stored at that loop",
     "cache": "a copy that cannot be made there",
-    "tensorize": "a loop nest that is not what the intrinsic computes",
     # tests
     "test": "a test or bench whose arguments do not fit",
 }

@@ -38,6 +38,8 @@ class Module:
     """Every name that can be used in it, in any namespace."""
     diagnostics: tuple[Diagnostic, ...]
     broken: frozenset[str]
+    schedules: tuple[Declaration, ...] = ()
+    """Those that hold for calls through it: its own, then those that came with what it imports."""
 
     def find(self, namespace: Namespace, name: str) -> Declaration | None:
         return self.exports.get((namespace, name))
@@ -71,6 +73,7 @@ class _Builder:
     imported: dict[Key, Declaration] = field(default_factory=dict)
     named: set[str] = field(default_factory=set)
     broken: set[str] = field(default_factory=set)
+    schedules: list[Declaration] = field(default_factory=list)
     known: frozenset[str] = frozenset()
     """All names of `own` and `imported`: of what an item mentions, most is its own."""
 
@@ -85,7 +88,9 @@ class _Builder:
         exports = {key: declaration for key, declaration in self.imported.items() if key[1] in self.named}
         exports.update({key: made[number] for key, number in self.own.items()})
         names = tuple(dict.fromkeys(name for _, name in (*self.own, *self.imported)))
-        return Module(self.source, entries, exports, names, tuple(self.diagnostics), frozenset(self.broken))
+        own = [entry.declaration for entry in entries if isinstance(entry.declaration.item, syntax.Schedule)]
+        schedules = tuple(dict.fromkeys([*own, *self.schedules]))
+        return Module(self.source, entries, exports, names, tuple(self.diagnostics), frozenset(self.broken), schedules)
 
     def _error(self, code: str, message: str, span: Span, placed: syntax.PlacedItem, *notes: str) -> None:
         self.diagnostics.append(Diagnostic(code, message, span.shifted(placed.offset), notes))
@@ -134,6 +139,7 @@ class _Builder:
             self._error("import", loaded, item.path.span, placed)
             self.broken.update(name.text for name in item.names or ())
             return
+        self.schedules.extend(loaded.schedules)
         if item.names is None:
             for (space, name), declaration in loaded.exports.items():
                 self.imported[space, f"{path}.{name}"] = declaration

@@ -51,9 +51,10 @@ def examine(path: str) -> list[Found]:
     source, fault = read_source(path)
     if fault is not None:
         return [(source, fault)]
+    from tdl.compiler.schedule.check import diagnose
     from tdl.language.analysis import analyse
 
-    return [(source, diagnostic) for diagnostic in analyse(source).diagnostics]
+    return [(source, diagnostic) for diagnostic in diagnose(analyse(source))]
 
 
 def _report(found: Sequence[Found], files: int, screen: Screen) -> None:

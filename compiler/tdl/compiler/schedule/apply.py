@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from tdl.compiler.schedule import verbs
 from tdl.compiler.schedule.names import find_loop
-from tdl.compiler.schedule.refusal import Refusal
+from tdl.compiler.schedule.refusal import NeedsSize, Refusal
 from tdl.compiler.schedule.start import start
 from tdl.compiler.schedule.tree import Nest, Rewrite
 from tdl.compiler.schedule.values import Values
@@ -32,6 +32,8 @@ class Step:
     span: Span | None
     nest: Nest
     refusal: Diagnostic | None = None
+    is_open: bool = False
+    """Whether the refusal may be gone once sizes have numbers."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,7 @@ def _step(nest: Nest, line: syntax.ScheduleLine, number: int, values: Values, sc
             nest = _applied(nest, each, number, values)
     except Refusal as refusal:
         found = Diagnostic(refusal.code, refusal.message, line.span, refusal.notes)
-        return Step(line.span, before, found)
+        return Step(line.span, before, found, isinstance(refusal, NeedsSize) or refusal.code == "undecided")
     return Step(line.span, nest)
 
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 
 from tdl.compiler.schedule.digits import Digit, digits_of
 from tdl.compiler.schedule.extremes import simplified
-from tdl.compiler.schedule.refusal import Refusal
+from tdl.compiler.schedule.refusal import NeedsSize, Refusal
 from tdl.compiler.schedule.regions import Region, Touching, region, touching
 from tdl.compiler.schedule.sizes import constant_bytes
 from tdl.compiler.schedule.tree import Buffer, Copy, Leaf, Loop, Memory, Nest, Node, Stage, Update
@@ -111,7 +111,7 @@ def _with_copy(nest: Nest, request: Request, box: Region, digits: Sequence[Digit
     memory: Memory = request.memory or ("stack" if fits else "arena")
     if memory in ("register", "stack") and bytes_ is None:
         message = f"`{request.name}` is kept in `{memory}`, and its size is not bounded by a number"
-        raise Refusal("cache", message, f"its extents are {', '.join(map(str, box.extents))}")
+        raise NeedsSize(message, f"its extents are {', '.join(map(str, box.extents))}")
     layout = None
     if request.items is not None:
         layout = tuple(digit.of(forms.symbol(Symbol(str(digit.axis), "index"))) for digit in digits)

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from tdl.compiler.schedule.bounds import greatest_extent
 from tdl.compiler.schedule.races import conflict
-from tdl.compiler.schedule.refusal import Refusal
+from tdl.compiler.schedule.refusal import NeedsSize, Refusal
 from tdl.compiler.schedule.split import split
 from tdl.compiler.schedule.tree import Kind, Loop, Nest, Node, Update
 from tdl.compiler.schedule.walk import leaves_of, loops_of, path_to, replace_loop
@@ -25,8 +25,7 @@ def unroll(nest: Nest, loop: Loop, line: int = -1) -> Nest:
     """Straight-line copies of the body."""
     count = greatest_extent(loop)
     if count is None:
-        raise Refusal(
-            "schedule",
+        raise NeedsSize(
             f"`{loop.name}` runs over {loop.lo}..{loop.hi}, which is not bounded by a number",
             "split it by a number first",
         )
@@ -48,9 +47,7 @@ def vectorize(nest: Nest, loop: Loop, lanes: int | None = None, line: int = -1) 
         count = greatest_extent(loop)
         if count is None:
             note = f"give the number of lanes: `vectorize {loop.name} by 16`"
-            raise Refusal(
-                "schedule", f"`{loop.name}` runs over {loop.lo}..{loop.hi}, which is not bounded by a number", note
-            )
+            raise NeedsSize(f"`{loop.name}` runs over {loop.lo}..{loop.hi}, which is not bounded by a number", note)
         return _marked(nest, loop, "vector", line)
     if lanes < 1 or lanes & (lanes - 1):
         raise Refusal("schedule", f"a vector has a power of two lanes, not {lanes}")

@@ -11,3 +11,10 @@ class Refusal(Exception):
         self.code = code
         self.message = message
         self.notes = notes
+
+
+class NeedsSize(Refusal):
+    """A refusal only for want of a number: with the sizes of a call the line may be legal."""
+
+    def __init__(self, message: str, *notes: str) -> None:
+        super().__init__("schedule", message, *notes)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from tdl.compiler.schedule.refusal import Refusal
+from tdl.compiler.schedule.refusal import NeedsSize, Refusal
 from tdl.language import expressions, forms, syntax, tree
 from tdl.language.folding import value_of
 from tdl.language.report import Report
@@ -41,7 +41,7 @@ class Values:
         built = self.built(expr)
         if isinstance(built, tree.Integer) and not built.form.is_constant:
             note = "it is known once the op is called; `tdlc show --set` and `test` sizes give it"
-            raise Refusal("schedule", f"{what} is {built.form}, which depends on a size", note)
+            raise NeedsSize(f"{what} is {built.form}, which depends on a size", note)
         value = value_of(built)
         if not isinstance(value, int) or isinstance(value, bool):
             raise Refusal("schedule", f"{what} must be an integer")

@@ -1,0 +1,89 @@
+"""Everything wrong with the schedules of a file: each line proved legal, or refused on its own line.
+
+The verdict is the one for all sizes where that can be decided. Where a line needs a number that only a call gives, or
+the question is too hard with symbols, it is asked at the sizes of every test and bench of the op; with none of them
+the line is left for the call, which asks again before it runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import lru_cache
+
+from tdl.compiler.schedule.apply import Applied, apply_schedule
+from tdl.compiler.schedule.choose import holds
+from tdl.language import syntax
+from tdl.language.analysis import Analysis
+from tdl.language.binding import describe_sizes
+from tdl.language.cases import check_case
+from tdl.language.check import check_op
+from tdl.language.diagnostic import Diagnostic
+from tdl.language.forms import Symbol
+from tdl.language.schedules.check import check_schedule
+from tdl.language.scope import Declaration
+from tdl.language.signature import Instance
+from tdl.language.tree import Program
+
+
+def diagnose(analysis: Analysis) -> tuple[Diagnostic, ...]:
+    """Everything wrong with a file, in order of place: what the language says, and which schedule lines are refused."""
+    if not any(isinstance(entry.declaration.item, syntax.Schedule) for entry in analysis.module.entries):
+        return analysis.diagnostics
+    found = (*analysis.diagnostics, *check_schedules(analysis))
+    return tuple(sorted(found, key=lambda each: (each.primary.start, each.primary.end)))
+
+
+def check_schedules(analysis: Analysis) -> tuple[Diagnostic, ...]:
+    """What is wrong with a file's own schedules, with absolute spans. Nothing that the language reported already."""
+    cases = tuple(
+        entry.declaration
+        for entry in analysis.module.entries
+        if isinstance(entry.declaration.item, syntax.Test | syntax.Bench)
+    )
+    found: list[Diagnostic] = []
+    for entry in analysis.module.entries:
+        if isinstance(entry.declaration.item, syntax.Schedule):
+            found += [each.shifted(entry.placed.offset) for each in check_legality(entry.declaration, cases)]
+    return tuple(found)
+
+
+@lru_cache(maxsize=512)
+def check_legality(schedule: Declaration, cases: tuple[Declaration, ...]) -> tuple[Diagnostic, ...]:
+    """Refusals of a schedule's lines, spans relative to its item; `cases` are the tests and benches that give sizes."""
+    item = schedule.item
+    assert isinstance(item, syntax.Schedule)
+    op = schedule.environment.find("callable", item.op.text)
+    if op is None or not isinstance(op.item, syntax.Op) or check_schedule(schedule) or not check_op(op).is_sound:
+        return ()
+    refused = [step for step in applied(schedule, check_op(op).program).steps if step.refusal is not None]
+    certain = tuple(step.refusal for step in refused if step.refusal is not None and not step.is_open)
+    if certain or not refused:
+        return certain
+    return tuple(_at_cases(schedule, op, cases))
+
+
+def applied(schedule: Declaration, program: Program, sizes: Mapping[Symbol, int] | None = None) -> Applied:
+    """A schedule applied to a program, bound to sizes if they are given."""
+    return apply_schedule(program, schedule, sizes=sizes)
+
+
+def bound_program(op: Declaration, program: Program, sizes: Mapping[Symbol, int]) -> Program:
+    """The program of an op with its dimensions bound to numbers."""
+    parameters = {name: value for name, value in program.parameters.items() if value is not None}
+    exact = {symbol.name: size for symbol, size in sizes.items()}
+    return check_op(op, Instance.of(parameters, program.packs, exact)).program
+
+
+def _at_cases(schedule: Declaration, op: Declaration, cases: tuple[Declaration, ...]) -> Iterator[Diagnostic]:
+    """Refusals at the sizes of tests and benches, each once."""
+    seen: set[tuple[object, str]] = set()
+    for declaration in cases:
+        case = check_case(declaration).case
+        if case is None or case.op != op or not holds(schedule, case.bound.program, case.bound.sizes):
+            continue
+        program = bound_program(op, case.bound.program, case.bound.sizes)
+        for found in applied(schedule, program, case.bound.sizes).diagnostics:
+            if (found.primary, found.message) not in seen:
+                seen.add((found.primary, found.message))
+                yield replace(found, notes=(*found.notes, f"at {describe_sizes(case.bound.sizes)} (`{case.name}`)"))
