@@ -47,7 +47,7 @@ def test_a_module_checks_and_every_op_is_documented_and_tested(module: str) -> N
     assert [reducer.name.text for reducer in reducers if not reducer.doc] == []
 
 
-@pytest.mark.parametrize("declaration", cases())
+@pytest.mark.parametrize("declaration", list(cases()))
 def test_a_test_of_the_library_passes(declaration: Any) -> None:
     case = check_case(declaration).case
     assert case is not None

@@ -79,7 +79,7 @@ class Loops:
     def find(self, spelling: str) -> Loop | Several | None:
         """The loop of that name, also one that is gone. An axis alone will do where only one loop has it."""
         exact = [loop for loop in self.loops if loop.answers_to(spelling)]
-        by_axis = [loop for loop in self.loops if loop.axis == spelling]
+        by_axis = [loop for loop in self.loops if loop.axis == spelling and not self.is_open]
         for candidates in (exact, by_axis):
             live = [loop for loop in candidates if loop.fate is None]
             if len(live) == 1:
@@ -139,8 +139,8 @@ class Loops:
     def copied(self, name: str, items: Iterable[str] | None) -> Loops:
         """A copy and its loops, in and out; `items` is None where they cannot be listed."""
         stage = Stage(name, name, is_open=items is None)
-        spelt = [(f"{name}{way}.{item}", item) for way in ("", ".out") for item in items or ()]
-        loops = tuple(Loop(full, name, item, frozenset({full})) for full, item in spelt)
+        names = [f"{name}{way}.{item}" for way in ("", ".out") for item in items or ()]
+        loops = tuple(Loop(full, name, "", frozenset({full})) for full in names)
         return replace(self, stages=(*self.stages, stage))._with(loops)
 
     def factored(self, loop: Loop, name: str) -> Loops:
