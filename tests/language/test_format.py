@@ -77,6 +77,12 @@ def test_what_does_not_parse_stays() -> None:
     assert format_text("junk  junk\nconst   C=1") == "junk  junk\nconst C = 1\n"
 
 
+def test_empty_bodies() -> None:
+    assert check("op f() -> y: f32 {}") == "op f() -> y: f32 { }\n"
+    assert check("op f() -> y: f32\n{\n\n}") == "op f() -> y: f32 { }\n"
+    assert check("op f() -> y: f32 {\n# c\n}") == "op f() -> y: f32 {\n    # c\n}\n"
+
+
 def test_a_bench_joins_the_tests_if_it_did() -> None:
     apart = "test a: f(N=1)\nbench bbb: f(N=1)\n"
     joined = "test a:    f(N=1)\nbench bbb: f(N=1)\n"

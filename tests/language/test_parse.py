@@ -111,6 +111,12 @@ def test_wrong_numbers(text: str) -> None:
     assert [(d.code, d.primary) for d in parsed.diagnostics] == [("number", Span(10, 10 + len(text)))]
 
 
+def test_only_digits_can_be_part_of_a_name() -> None:
+    assert line("unroll S.10.j").operands == (ref("S.10.j"),)
+    parsed = parse_item("schedule f { unroll S.0x1.j }")
+    assert [(d.code, d.message) for d in parsed.diagnostics] == [("number", "`0x1` cannot be part of a name")]
+
+
 def test_a_point_between_digits_only_is_part_of_a_number() -> None:
     clause = statement("Y[i] = X[i] for i in 0..N").clause
     assert clause.binders == (s.Binder(name("i"), False, s.Range(number(0), ref("N"))),)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tdl.language import syntax as s
 from tdl.language.diagnostic import Diagnostic
-from tdl.language.parse import parse_file
+from tdl.language.parse import parse_file, parse_item
 from tdl.language.source import Source
 
 TESTS = Path(__file__).parents[1]
@@ -94,8 +94,27 @@ def test_a_string_that_is_not_closed_takes_the_rest() -> None:
     text = 'intrinsic d(a: f32) -> c: f32 {\n  c = 1\n  emit llvm ^"""a\n  b = {\n}\n\n'
     file, messages = marked(text + "const A = 1")
     assert messages == ['this string is not closed: expected `"""`']
-    assert kinds(file) == ["Definition", ""]
+    assert kinds(file) == ["Definition", "emit"]
     assert len(file.items) == 2
+
+
+def test_braces_in_a_broken_statement_are_matched() -> None:
+    file, messages = marked(op("    A[i] = ^{ B[i] = { 1 } }\n    C[i] = 1"))
+    assert messages == ["expected an expression, found `{`"]
+    assert kinds(file) == ["A", "Definition"]
+
+
+def test_text_that_starts_no_item() -> None:
+    parsed = parse_item("banana x")
+    assert parsed.item == s.BrokenItem("", None)
+    assert [d.message for d in parsed.diagnostics] == [
+        "expected an item (`op`, `fn`, `schedule`, `test`, ...), found `banana`"
+    ]
+
+
+def test_long_words_are_shown_short() -> None:
+    _, (found,) = check("const A = 1 " + "x" * 100)
+    assert found.message == f"expected the end of the line, found `{'x' * 20}...`"
 
 
 def test_several_broken_statements() -> None:

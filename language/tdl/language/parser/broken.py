@@ -93,7 +93,8 @@ def defined_names(text: str, span: Span, *, is_schedule: bool) -> tuple[Name, ..
     """The names that the text of `span` was to define, as far as they can be read."""
     find = _schedule_names if is_schedule else _left_side_names
     names: dict[str, Name] = {}
-    for line in _LINE.finditer(text, span.start, span.end):
+    quote = text.find('"', span.start, span.end)  # what is in a string defines nothing
+    for line in _LINE.finditer(text, span.start, span.end if quote < 0 else quote):
         for start, name in find(line.group(), is_first=line.start() == span.start):
             begin = line.start() + start
             names.setdefault(name, Name(name, span=Span(begin, begin + len(name))))
