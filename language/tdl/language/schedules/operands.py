@@ -47,7 +47,8 @@ def find_loop(ref: syntax.Expr, state: State) -> Loop | None:
     if found is not None and found.fate is not None:
         children = listed(found.fate.children)
         message = f"`{ref.text}` was {' '.join(filter(None, (found.fate.past, children)))}"
-        note = "use its parts" if found.fate.children else "it has no loops of its own any more"
+        count = len(found.fate.children)
+        note = "use one of those" if count > 1 else "use that" if count else "it has no loops of its own any more"
         state.scope.error("unknown-loop", message, ref.span, note)
         return None
     if found is None:
