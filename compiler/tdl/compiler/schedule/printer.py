@@ -14,15 +14,18 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from tdl.compiler.schedule.initial import SUFFIX
 from tdl.compiler.schedule.touches import rewritten
-from tdl.compiler.schedule.tree import Buffer, Copy, Leaf, Loop, Nest, Node, Stage, Store, Update
+from tdl.compiler.schedule.tree import Buffer, Copy, Initial, Leaf, Loop, Nest, Node, Stage, Store, Update
 from tdl.compiler.schedule.walk import loops_of
 from tdl.language import forms
+from tdl.language.dtypes import DType, Type
 from tdl.language.forms import Form, Symbol
 from tdl.language.printing import text_of
 from tdl.language.source import Span
-from tdl.language.tree import Target
+from tdl.language.tree import Reducer, Target
 
+_IDENTITIES = {"sum": "0", "prod": "1", "any": "false", "all": "true"}
 _COMBINES = {"sum": "+=", "prod": "*=", "max": "max=", "min": "min=", "any": "or=", "all": "and="}
 
 
@@ -104,6 +107,9 @@ class _Printer:
                 right = ", ".join(text_of(rewritten(arg, values, through)) for arg in args)
                 combine = _COMBINES.get(reducer.name)
                 return f"{left} {combine} {right}" if combine else f"{left} = {reducer.name}({left}; {right})"
+            case Initial(targets, reducer):
+                left = ", ".join(_target(target, values, through) for target in targets)
+                return f"{left} = {', '.join(_identities(reducer))}"
 
     def _short(self) -> dict[Symbol, Form]:
         return {symbol: forms.symbol(Symbol(name, "index")) for symbol, name in self.shown.items()}
@@ -112,11 +118,33 @@ class _Printer:
         return str(forms.substitute(form, self._short()))
 
 
+def _identities(reducer: Reducer) -> Iterator[str]:
+    if not reducer.is_builtin:
+        yield from map(text_of, reducer.identity)
+        return
+    first, *payloads = reducer.dtypes
+    kind = reducer.name.removeprefix("arg")
+    yield _IDENTITIES[kind] if kind in _IDENTITIES else _extreme(kind, first)
+    yield from ("0" for _ in payloads)
+
+
+def _extreme(kind: str, dtype: Type) -> str:
+    """The identity of max or min: the least or the greatest value of the dtype."""
+    if dtype.is_float:
+        return "-inf" if kind == "max" else "inf"
+    if isinstance(dtype, DType):
+        return str(dtype.least if kind == "max" else dtype.greatest)
+    return f"{'least' if kind == 'max' else 'greatest'}({dtype})"
+
+
 def short_names(nest: Nest) -> dict[Symbol, str]:
-    """What each loop is called in print: its name where that is unique, else with its stage."""
-    loops = list(loops_of(nest.body))
-    counts = Counter(loop.name for loop in {loop.symbol: loop for loop in loops}.values())
-    return {loop.symbol: loop.name if counts[loop.name] == 1 else loop.label for loop in loops}
+    """What each loop is called in print: its name where that is unique, else with its stage.
+
+    Loops of an initialisation are copies, which nobody names; they are called as the loops that they are copies of.
+    """
+    loops = {loop.symbol: loop for loop in loops_of(nest.body)}.values()
+    counts = Counter(loop.name for loop in loops if not loop.stage.endswith(SUFFIX))
+    return {loop.symbol: loop.label.replace(SUFFIX, "") if counts[loop.name] > 1 else loop.name for loop in loops}
 
 
 def _target(target: Target, values: Mapping[Symbol, Form], through: Mapping[str, str]) -> str:

@@ -50,7 +50,15 @@ class Copy:
     source: Target
 
 
-Work = Store | Update | Copy
+@dataclass(frozen=True, slots=True)
+class Initial:
+    """The identity of an update's reducer into its targets: not written by anybody, but seen in print and lowered."""
+
+    targets: tuple[Target, ...]
+    reducer: Reducer
+
+
+Work = Store | Update | Copy | Initial
 
 
 @dataclass(frozen=True, slots=True)

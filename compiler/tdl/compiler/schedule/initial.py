@@ -1,0 +1,172 @@
+"""Where reductions begin: the identity is stored in a copy of the spatial loops, just before the outermost loop that
+runs over the reduction.
+
+    for j                           for j
+        for k                  ->       for i
+            for i                           C[i, j] = 0
+                C[i, j] += ...          for k
+                                            for i
+                                                C[i, j] += ...
+
+Nobody writes these statements, and no line of a schedule speaks of them: they follow from where the loops are at last.
+A loop that is spatial and of the reduction at once (two that were fused) is not copied; the index it counts runs over
+all values that it has there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from tdl.compiler.schedule.extremes import eliminated
+from tdl.compiler.schedule.refusal import Refusal
+from tdl.compiler.schedule.tree import Copy, Initial, Leaf, Loop, Nest, Node, Stage, Update
+from tdl.compiler.schedule.walk import binders_of, leaves_of, substitute
+from tdl.language import forms
+from tdl.language.diagnostic import InternalError
+from tdl.language.forms import Form, Symbol
+from tdl.language.inequalities import Facts
+from tdl.language.witness import size_facts
+
+SUFFIX = ".init"
+
+
+def with_initialisations(nest: Nest) -> Nest:
+    """The nest with a stage `C.init` for every update `C`. Raises Refusal where no loops would do."""
+    placer = _Placer(nest)
+    body = placer.nodes(nest.body)
+    return replace(nest, body=body, stages={**nest.stages, **placer.stages})
+
+
+class _Placer:
+    def __init__(self, nest: Nest) -> None:
+        self.nest = nest
+        self.facts = size_facts(nest.program)
+        self.updates = {name: stage for name, stage in nest.stages.items() if isinstance(stage.work, Update)}
+        self.stages = {f"{name}{SUFFIX}": _initial(stage) for name, stage in self.updates.items()}
+
+    def nodes(
+        self, nodes: tuple[Node, ...], outer: tuple[Symbol, ...] = (), begun: frozenset[str] = frozenset()
+    ) -> tuple[Node, ...]:
+        """The nodes with initialisations before those that begin a reduction; `begun` are stages that did before."""
+        result: list[Node] = []
+        here: set[str] = set()
+        for node in nodes:
+            beginning = [stage for stage in self._beginning(node) if stage not in begun]
+            for stage in beginning:
+                if stage not in here:
+                    result.extend(self._copies(stage, nodes, outer))
+            here.update(beginning)
+            if isinstance(node, Loop):
+                inner = self.nodes(node.body, (*outer, node.symbol), begun | frozenset(beginning))
+                node = replace(node, body=inner)
+            result.append(node)
+        return tuple(result)
+
+    def _beginning(self, node: Node) -> Iterator[str]:
+        """The updates whose outermost reduction loop is the node, or that stand here without any."""
+        if isinstance(node, Leaf):
+            if node.stage in self.updates:
+                yield node.stage
+            return
+        for leaf in dict.fromkeys(leaf for _, leaf in leaves_of((node,))):
+            if leaf.stage in self.updates and node.symbol in _reduced(self.updates[leaf.stage], leaf):
+                yield leaf.stage
+
+    def _copies(self, name: str, nodes: tuple[Node, ...], outer: tuple[Symbol, ...]) -> tuple[Node, ...]:
+        """The spatial loops of all leaves of the stage that begin among the nodes, around its initialisation."""
+        found: list[Node] = []
+        for node in nodes:
+            if name in self._beginning(node):
+                for path, leaf in leaves_of((node,)):
+                    if leaf.stage == name:
+                        leaf = replace(leaf, through=_kept_outside(self.nest, leaf, outer))
+                        copy = _Copy(self.updates[name], leaf, self.facts).around(path)
+                        found.extend(each for each in copy if each not in found)
+        return tuple(found)
+
+
+class _Copy:
+    """The spatial loops of one leaf, without those of the reduction."""
+
+    def __init__(self, stage: Stage, leaf: Leaf, facts: Facts) -> None:
+        self.stage, self.leaf, self.facts = stage, leaf, facts
+        self.at = dict(leaf.at)
+
+    def around(self, path: tuple[Loop, ...]) -> tuple[Node, ...]:
+        dropped = self._dropped(path)
+        kept = [loop for loop in path if loop.symbol not in dropped]
+        at: dict[Symbol, Form] = {}
+        fresh: list[Loop] = []
+        for binder in self.stage.indices:
+            form = self.at[binder.index]
+            if any(symbol in dropped for symbol in form.symbols()):
+                fresh.append(self._over_all(binder.index, form, path, dropped))
+                form = forms.symbol(fresh[-1].symbol)
+            at[binder.index] = form
+        guards = tuple(guard for guard in self.leaf.guards if not any(symbol in dropped for symbol in guard.symbols()))
+        name = f"{self.stage.name}{SUFFIX}"
+        body: tuple[Node, ...] = (Leaf(name, tuple(at.items()), guards, self.leaf.through),)
+        for loop in reversed((*kept, *fresh)):
+            symbol = Symbol(f"{name}.{loop.name}", "index")
+            body = substitute(body, {loop.symbol: forms.symbol(symbol)})
+            body = (replace(loop, stage=name, symbol=symbol, body=body),)
+        return body
+
+    def _dropped(self, path: tuple[Loop, ...]) -> set[Symbol]:
+        """The loops of the reduction, and those whose ranges depend on these."""
+        dropped = _reduced(self.stage, self.leaf)
+        for loop in path:
+            if any(symbol in dropped for end in (loop.lo, loop.hi) for symbol in end.symbols()):
+                dropped.add(loop.symbol)
+        return dropped
+
+    def _over_all(self, own: Symbol, form: Form, path: tuple[Loop, ...], dropped: set[Symbol]) -> Loop:
+        """A loop over all values that an own index has while the dropped loops run."""
+        lo: Form | None = form
+        hi = lo
+        for binder in reversed(binders_of(tuple(loop for loop in path if loop.symbol in dropped))):
+            lo = None if lo is None else eliminated(lo, binder, "least", self.facts)
+            hi = None if hi is None else eliminated(hi, binder, "greatest", self.facts)
+        if lo is None or hi is None or not _is_gapless(form, dropped):
+            message = f"the elements of `{self.stage.name}` that begin here are no range of `{own}`"
+            raise Refusal("schedule", message, f"`{own}` is {form}, in loops that run over the reduction as well")
+        return Loop(self.stage.name, own.name, own, lo, hi + 1, ())
+
+
+def _initial(stage: Stage) -> Stage:
+    assert isinstance(stage.work, Update)
+    work = Initial(stage.work.targets, stage.work.reducer)
+    return replace(stage, name=f"{stage.name}{SUFFIX}", work=work, reduction=(), filter=None)
+
+
+def _kept_outside(nest: Nest, leaf: Leaf, outer: tuple[Symbol, ...]) -> tuple[tuple[str, str], ...]:
+    """The caches that a leaf goes through, where they live outside of the reduction; else what they are copies of."""
+    found: list[tuple[str, str]] = []
+    for tensor, cache in leaf.through:
+        while cache != tensor and nest.buffers[cache].at is not None and nest.buffers[cache].at not in outer:
+            cache = _copied(nest, cache)
+        if cache != tensor:
+            found.append((tensor, cache))
+    return tuple(found)
+
+
+def _copied(nest: Nest, cache: str) -> str:
+    """The tensor that a cache is a copy of."""
+    for stage in (nest.stages.get(cache), nest.stages.get(f"{cache}.out")):
+        match stage.work if stage is not None else None:
+            case Copy(target, source):
+                return source.tensor if target.tensor == cache else target.tensor
+    raise InternalError(f"{cache} is a copy of nothing")
+
+
+def _reduced(stage: Stage, leaf: Leaf) -> set[Symbol]:
+    """The loops that a leaf's reduction indices are counted by."""
+    at: Mapping[Symbol, Form] = dict(leaf.at)
+    return {symbol for binder in stage.reduction for symbol in at[binder.index].symbols() if symbol.kind == "index"}
+
+
+def _is_gapless(form: Form, dropped: set[Symbol]) -> bool:
+    """Whether the form takes every value between its least and its greatest: one step at a time in one of the loops."""
+    moving = [(atom, count) for atom, count in form.terms if any(s in dropped for s in Form(((atom, 1),), 0).symbols())]
+    return len(moving) == 1 and moving[0][1] == 1 and isinstance(moving[0][0], Symbol | forms.FloorDiv)
