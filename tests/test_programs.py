@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tdl.compiler import load
+from tdl.compiler.schedule.check import diagnose
 from tdl.compiler.trial import try_case
 from tdl.language import syntax
 from tdl.language.analysis import Analysis, analyse
@@ -34,12 +35,6 @@ HERE = Path(__file__).parent
 PROGRAMS = sorted((HERE / "programs").glob("*.tdl"))
 INVALID = sorted((HERE / "programs_invalid").glob("*.tdl"))
 MARK = re.compile(r"# error: *(.*?) *$")
-
-LATER = {
-    "schedule_race": "needs the dependences of a scheduled nest",
-    "schedule_order": "needs the dependences of a scheduled nest",
-}
-"""Refused only once schedules are applied."""
 
 INSTANCES: dict[str, list[dict[str, object]]] = {
     "conv2d": [{}, {"stride": 2, "pad": 3}, {"pad": 1, "T": "f64"}],
@@ -219,14 +214,7 @@ def test_not_a_number_passes_through(name: str, run: Engine) -> None:
 # ---- programs that must be refused
 
 
-def invalid() -> Iterator[Any]:
-    for path in INVALID:
-        reason = LATER.get(path.stem)
-        marks = [pytest.mark.xfail(strict=True, reason=reason)] if reason else []
-        yield pytest.param(path, id=path.stem, marks=marks)
-
-
-@pytest.mark.parametrize("path", list(invalid()))
+@pytest.mark.parametrize("path", INVALID, ids=lambda path: path.stem)
 def test_an_invalid_program_has_its_one_error(path: Path) -> None:
     analysis = analysed(path)
     marked = {
@@ -234,8 +222,9 @@ def test_an_invalid_program_has_its_one_error(path: Path) -> None:
         for number, line in enumerate(analysis.source.text.splitlines(), 1)
         if (mark := MARK.search(line))
     }
-    found = {analysis.source.position(each.primary.start).line: each for each in analysis.diagnostics}
-    assert len(analysis.diagnostics) == 1
+    diagnostics = diagnose(analysis)
+    found = {analysis.source.position(each.primary.start).line: each for each in diagnostics}
+    assert len(diagnostics) == 1
     assert found.keys() == marked.keys()
     for number, words in marked.items():
         said = "\n".join([found[number].message, *found[number].notes])

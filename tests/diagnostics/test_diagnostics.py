@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
+from tdl.compiler.schedule.check import diagnose
 from tdl.language.analysis import analyse
 from tdl.language.codes import CODES
 from tdl.language.decode import decode
@@ -77,7 +78,7 @@ def found_in(case: Case) -> tuple[Source, tuple[Diagnostic, ...]]:
     source, fault = decode(f"{case.page.stem}.tdl", data)
     if fault is not None:
         return source, (fault,)
-    return source, tuple(analyse(source, read=files_of(case.page).get).diagnostics)
+    return source, diagnose(analyse(source, read=files_of(case.page).get))
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
