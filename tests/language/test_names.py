@@ -108,8 +108,8 @@ def test_names_of_an_op_hide_those_of_the_module(marked: Marked) -> None:
         const EPS = 1e-5
         const i = 3
         const t = true
-        op f[EPS: int = 2](X: f32[t]) -> Y: f32[t] where EPS >= 0 { Y[k] = X[k] }  # error: [dtype] <t> a dimension is bool
-        # error: [dtype] <t> a dimension is bool
+        op f[EPS: int = 2](X: f32[t]) -> Y: f32[t] where EPS >= 0 { Y[k] = X[k] }  # error: [dtype] <t> is bool
+        # error: [dtype] <t> is bool
         op g[EPS: int = 2](X: f32[N]) -> Y: f32[EPS*N] { Y[k] = X[k // 2] }
         op h(EPS: f32[N]) -> Y: f32[N] {
             t[k] = EPS[k]

@@ -159,11 +159,11 @@ def check_item(declaration: Declaration) -> Iterator[Diagnostic]:
     """Everything wrong with one item beyond its syntax; spans relative to it."""
     match declaration.item:
         case syntax.Const():
-            yield from check_constant(declaration)
+            yield from check_constant(declaration).diagnostics
         case syntax.Fn():
-            yield from check_function(declaration)
+            yield from check_function(declaration).diagnostics
         case syntax.Reducer():
-            yield from check_reducer(declaration)
+            yield from check_reducer(declaration).diagnostics
         case syntax.Op():
             yield from check_op(declaration).diagnostics
         case syntax.Test() | syntax.Bench():

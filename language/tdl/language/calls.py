@@ -11,7 +11,7 @@ from tdl.language import expressions, syntax, tree
 from tdl.language.construct import TRIVIAL, binary, convert
 from tdl.language.dtypes import BOOL, CLASSES, DTYPES, DType, Type
 from tdl.language.parameters import bind_parameters, match_arguments, take_defaults
-from tdl.language.scope import MAX_DEPTH, Declaration, Scope, Typed, TypeEntity, ValueEntity
+from tdl.language.scope import Declaration, Scope, Typed, TypeEntity, ValueEntity
 from tdl.language.source import Span
 from tdl.language.types import (
     UNKNOWN,
@@ -189,7 +189,7 @@ def _inline(expr: syntax.Call, item: syntax.Fn, declaration: Declaration, args: 
     from tdl.language.functions import check_function
 
     span, name, context = scope.at(expr.span), expr.callee.text, scope.context
-    if declaration.depth > MAX_DEPTH or check_function(declaration) or item.body is None:
+    if not check_function(declaration).is_usable or item.body is None:
         context.failed = True
         return expressions.unknown(span)
     ordered = match_arguments(name, [arg.name.text for arg in item.args], expr.args, args, expr.span, scope)

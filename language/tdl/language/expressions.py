@@ -11,10 +11,10 @@ from typing import TypeGuard
 from tdl.language import accesses, calls, forms, reductions, syntax, tree
 from tdl.language.construct import TRIVIAL, binary, convert, negate, power
 from tdl.language.diagnostic import Fix
-from tdl.language.dtypes import BOOL, DTYPES, I64
+from tdl.language.dtypes import BOOL, DTYPES, F32, I64
+from tdl.language.folding import value_of
 from tdl.language.literals import literal, parse_number
 from tdl.language.scope import (
-    MAX_DEPTH,
     Declaration,
     Entity,
     IndexEntity,
@@ -79,8 +79,8 @@ def elaborate(expr: syntax.Expr, scope: Scope) -> Typed:
 
 
 def unknown(span: Span) -> Typed:
-    """The result of an error: agrees with everything, and is never built."""
-    return Typed(UNKNOWN, span, _never)
+    """The result of an error: agrees with everything; what is built with it is thrown away."""
+    return Typed(UNKNOWN, span, lambda: tree.Number(0.0, F32, span=span))
 
 
 def condition(expr: syntax.Expr, scope: Scope, what: str) -> Typed:
@@ -107,7 +107,9 @@ class FormBuilder:
 
     def __call__(self) -> forms.Form:
         built = self._typed.build()
-        return tree.form_of(convert(built, I64, built.span))
+        built = convert(built, I64, built.span)
+        known = None if isinstance(built, tree.Integer) else value_of(built)
+        return tree.form_of(built) if known is None else forms.constant(int(known))
 
 
 def is_unknown(type: AnyType) -> TypeGuard[Unknown]:
@@ -141,10 +143,6 @@ def require_class(typed: Typed, wanted: Demand, what: str, scope: Scope) -> bool
 
 def _text(span: Span, scope: Scope) -> str:
     return scope.context.text[span.start : span.end]
-
-
-def _never() -> tree.Expr:
-    raise AssertionError("something broken was built")
 
 
 def _number(text: str, span: Span, scope: Scope) -> Typed:
@@ -204,7 +202,7 @@ def constant_value(declaration: Declaration, expr: syntax.Ref, scope: Scope) -> 
 
     item, context = declaration.item, scope.context
     assert isinstance(item, syntax.Const)
-    if declaration.depth > MAX_DEPTH or check_constant(declaration):
+    if not check_constant(declaration).is_usable:
         context.failed = True
         return unknown(expr.span)
     inside = Scope(context, declaration.environment, {}, scope.at(expr.span))

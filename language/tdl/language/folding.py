@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 
 from tdl.language import forms, tree
 from tdl.language.dtypes import BF16, BOOL, F16, F32, DType, Type
@@ -20,17 +21,20 @@ from tdl.language.tree import Expr
 Constant = int | float | bool
 
 
-def value_of(expr: Expr, lets: Mapping[str, Expr] | None = None) -> Constant | None:
+Lets = Mapping[str, Constant | None]
+
+
+def value_of(expr: Expr, lets: Lets = MappingProxyType({})) -> Constant | None:
     """The value, or None where it depends on something or raises. `lets` are the values of the enclosing `Let`s."""
     match expr:
         case tree.Number(value, dtype):
             return fit(value, dtype)
         case tree.Integer(form):
             return _integer(form)
-        case tree.Local(name) if lets and name in lets:
-            return value_of(lets[name], lets)
+        case tree.Local(name):
+            return lets.get(name)
         case tree.Let(name, value, body):
-            return value_of(body, {**(lets or {}), name: value})
+            return value_of(body, {**lets, name: value_of(value, lets)})
         case tree.Unary(operator, operand):
             known = value_of(operand, lets)
             return None if known is None else fit(_UNARY[operator](known), expr.dtype)
@@ -127,9 +131,7 @@ def _integer(form: forms.Form) -> int | None:
     return form.constant if form.is_constant else None
 
 
-def _comparison(
-    operator: tree.CompareOperator, left: Expr, right: Expr, lets: Mapping[str, Expr] | None
-) -> bool | None:
+def _comparison(operator: tree.CompareOperator, left: Expr, right: Expr, lets: Lets) -> bool | None:
     if isinstance(left, tree.Integer) and isinstance(right, tree.Integer):
         difference = left.form - right.form
         return compare(operator, difference.constant, 0) if difference.is_constant else None

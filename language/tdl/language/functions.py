@@ -5,22 +5,23 @@ from __future__ import annotations
 from functools import lru_cache
 
 from tdl.language import calls, expressions, syntax
-from tdl.language.diagnostic import Diagnostic
 from tdl.language.dtypes import DType
 from tdl.language.parameters import compile_time, kind_of, symbolic
-from tdl.language.report import Report
-from tdl.language.scope import Context, Declaration, Entity, Scope, Typed, ValueEntity
+from tdl.language.report import Report, Verdict
+from tdl.language.scope import MAX_DEPTH, Context, Declaration, Entity, Scope, Typed, ValueEntity
 from tdl.language.source import Span
 from tdl.language.tree import Local
 from tdl.language.types import describe, settle, unify
 
 
 @lru_cache(maxsize=1024)
-def check_function(declaration: Declaration) -> tuple[Diagnostic, ...]:
+def check_function(declaration: Declaration) -> Verdict:
     """What is wrong with a function's declaration."""
     item = declaration.item
     assert isinstance(item, syntax.Fn)
-    context = Context(Report(), declaration.text)
+    context = Context(Report(), declaration.text, failed=item.body is None or declaration.depth > MAX_DEPTH)
+    if context.failed:
+        return context.verdict()
     scope = _parameters(item.params, Scope(context, declaration.environment, {}))
     scope = _arguments(item.args, scope)
     result = calls.dtype_of(item.result.dtype, scope)
@@ -31,15 +32,17 @@ def check_function(declaration: Declaration) -> tuple[Diagnostic, ...]:
         _agrees(body, result, "the body", item.body.span, scope)
         if not context.failed:
             body.build()
-    return tuple(context.report.diagnostics)
+    return context.verdict()
 
 
 @lru_cache(maxsize=1024)
-def check_reducer(declaration: Declaration) -> tuple[Diagnostic, ...]:
+def check_reducer(declaration: Declaration) -> Verdict:
     """What is wrong with a reducer's declaration."""
     item = declaration.item
     assert isinstance(item, syntax.Reducer)
-    context = Context(Report(), declaration.text)
+    context = Context(Report(), declaration.text, failed=declaration.depth > MAX_DEPTH)
+    if context.failed:
+        return context.verdict()
     scope = _parameters(item.params, Scope(context, declaration.environment, {}))
     results = [calls.dtype_of(result.dtype, scope) for result in item.results]
     for side, arguments in (("left", item.left), ("right", item.right)):
@@ -47,14 +50,14 @@ def check_reducer(declaration: Declaration) -> tuple[Diagnostic, ...]:
             message = f"the {side} side has {len(arguments)} values and the result has {len(results)}"
             context.error("reducer", message, item.name.span)
     if context.failed or item.identity is None or item.combine is None:
-        return tuple(context.report.diagnostics)
+        return context.verdict()
     both = _arguments((*item.left, *item.right), scope)
     for part, inside in ((item.identity, scope), (item.combine, both)):
         for value, result in zip(components(part, len(results), inside), results):
             _agrees(value, result, "this value", value.span, inside)
             if not context.failed:
                 value.build()
-    return tuple(context.report.diagnostics)
+    return context.verdict()
 
 
 def components(expr: syntax.Expr, count: int, scope: Scope) -> list[Typed]:

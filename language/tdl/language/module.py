@@ -12,6 +12,7 @@ from hashlib import blake2b
 
 from tdl.language import syntax
 from tdl.language.diagnostic import Diagnostic, Fix, Label
+from tdl.language.dtypes import DTYPES
 from tdl.language.references import components, uses
 from tdl.language.scope import MAX_DEPTH, NAMESPACES, Declaration, Environment, Namespace, closest
 from tdl.language.source import Source, Span
@@ -111,6 +112,10 @@ class _Builder:
         if not name.text:
             return
         key = (space, name.text)
+        if space == "callable" and name.text in DTYPES:
+            message = f"`{name.text}` is a dtype: `{name.text}(x)` converts `x`"
+            self._error("duplicate-name", message, name.span, placed, "give it a name of its own")
+            return
         if key in self.own or (key in self.imported and name.text in self.named):
             self._duplicate(name, key, placed)
             return

@@ -10,7 +10,7 @@ from tdl.language.construct import convert, widen
 from tdl.language.dtypes import BOOL, F32, DType, Type
 from tdl.language.forms import Form, Symbol
 from tdl.language.packs import pack_rank
-from tdl.language.scope import MAX_DEPTH, Declaration, Entity, IndexEntity, IndexPackEntity, Scope, Typed, ValueEntity
+from tdl.language.scope import Declaration, Entity, IndexEntity, IndexPackEntity, Scope, Typed, ValueEntity
 from tdl.language.source import Span
 from tdl.language.types import AnyType, settle, unify
 
@@ -123,8 +123,7 @@ def _own_reducer(
     if not isinstance(item, syntax.Reducer):
         scope.error("reducer", f"`{name}` is not a reducer", expr.callee.span)
         return None
-    is_too_deep = declaration.depth > MAX_DEPTH
-    if is_too_deep or check_reducer(declaration) or item.identity is None or item.combine is None:
+    if not check_reducer(declaration).is_usable or item.identity is None or item.combine is None:
         scope.context.failed = True
         return None
     if len(args) != len(item.results):

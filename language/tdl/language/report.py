@@ -31,3 +31,11 @@ class Report:
     @property
     def has_errors(self) -> bool:
         return any(diagnostic.severity == "error" for diagnostic in self.diagnostics)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What is wrong with a function, reducer or constant. The uses of one that is not usable are silent."""
+
+    diagnostics: tuple[Diagnostic, ...]
+    is_usable: bool

@@ -15,7 +15,7 @@ from tdl.language import syntax
 from tdl.language.diagnostic import Fix
 from tdl.language.dtypes import Type
 from tdl.language.forms import Form, Symbol
-from tdl.language.report import Report
+from tdl.language.report import Report, Verdict
 from tdl.language.source import NOWHERE, Span
 from tdl.language.tree import Expr
 from tdl.language.types import AnyType, settle
@@ -157,6 +157,9 @@ class Context:
     def fresh(self, name: str) -> str:
         self.counter += 1
         return f"{name}.{self.counter}"
+
+    def verdict(self) -> Verdict:
+        return Verdict(tuple(self.report.diagnostics), not self.failed)
 
     @contextmanager
     def attempt(self) -> Iterator[None]:
