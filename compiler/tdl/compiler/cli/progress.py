@@ -1,43 +1,80 @@
-"""A progress bar or a spinner on standard error, for work of more than a second and a person who watches."""
+"""A progress bar or a spinner on standard error, for work of more than a second and a person who watches.
+
+Nothing is shown where standard error is not a terminal. What the command prints meanwhile goes to standard output; the
+bar is cleared before, so that the two do not mix where both are the same terminal.
+"""
 
 from __future__ import annotations
 
 import sys
 import threading
-import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TypeVar
 
+from tdl.compiler.cli.screen import stderr
+from tdl.language.frame import Fragment, Line
+
 Item = TypeVar("Item")
 PATIENCE = 1.0
-"""Seconds before the bar appears."""
+"""Seconds before anything appears."""
+_CELLS = 30
+_CLEAR = "\r\x1b[K"
 
 
-def track(items: Sequence[Item], words: str) -> Iterable[Item]:
-    """The items, one by one; nothing is shown where standard error is not a terminal, or all is done at once."""
-    return _watched(items, words) if sys.stderr.isatty() else items
+class Bar:
+    """How many of some items are done. It appears when its patience ends, be it in the middle of an item."""
 
+    def __init__(self, words: str, total: int) -> None:
+        self._words = words
+        self._total = total
+        self._done = 0
+        self._is_visible = False
+        self._lock = threading.Lock()
+        self._timer = threading.Timer(PATIENCE, self._appear)
+        self._timer.daemon = True
 
-def _watched(items: Sequence[Item], words: str) -> Iterator[Item]:
-    start = time.monotonic()
-    remaining = iter(items)
-    for done, item in enumerate(remaining, 1):
-        yield item
-        if time.monotonic() - start > PATIENCE:
-            yield from _with_bar(remaining, len(items), done, words)
+    def over(self, items: Sequence[Item]) -> Iterator[Item]:
+        """The items one by one; the bar moves after each, and is gone at the end."""
+        if not sys.stderr.isatty():
+            yield from items
+            return
+        self._timer.start()
+        try:
+            for item in items:
+                yield item
+                self._done += 1
+                self._draw()
+        finally:
+            self._timer.cancel()
+            self.clear()
 
+    def clear(self) -> None:
+        """Make room for a line of output."""
+        with self._lock:
+            if self._is_visible:
+                sys.stderr.write(_CLEAR)
+                sys.stderr.flush()
 
-def _with_bar(remaining: Iterator[Item], total: int, done: int, words: str) -> Iterator[Item]:
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    def _appear(self) -> None:
+        self._is_visible = True
+        self._draw()
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True, redirect_stdout=True) as progress:
-        task = progress.add_task(words, total=total, completed=done)
-        for item in remaining:
-            yield item
-            progress.advance(task)
+    def _draw(self) -> None:
+        with self._lock:
+            if self._is_visible:
+                sys.stderr.write(_CLEAR)
+                stderr().write_part(self._line())
+                sys.stderr.flush()
+
+    def _line(self) -> Line:
+        full = _CELLS * self._done // self._total
+        return (
+            Fragment(f"{self._words} "),
+            Fragment("━" * full, "good"),
+            Fragment("─" * (_CELLS - full), "dim"),
+            Fragment(f" {self._done}/{self._total}", "dim"),
+        )
 
 
 @contextmanager

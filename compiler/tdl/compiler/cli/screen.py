@@ -16,7 +16,7 @@ from typing import TextIO
 
 from tdl.language.cells import printable
 from tdl.language.diagnostic import Diagnostic
-from tdl.language.frame import ASCII, BOXED, Frame, Line, Style
+from tdl.language.frame import ASCII, BOXED, Fragment, Frame, Line, Style
 from tdl.language.render import Find, render
 from tdl.language.source import Source
 
@@ -69,7 +69,13 @@ class Screen:
 
     def write(self, lines: Iterable[Line]) -> None:
         """Print styled lines."""
-        text = self._ansi(lines) if self.colored else self._plain(lines)
+        for line in lines:
+            self.write_part(line if self.colored else _without_end(line))
+            self.stream.write("\n")
+
+    def write_part(self, line: Line) -> None:
+        """Print styled text without a line end."""
+        text = self._ansi(line) if self.colored else "".join(part.text for part in line)
         encoding = self.stream.encoding or "utf-8"
         self.stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
 
@@ -78,20 +84,18 @@ class Screen:
         for diagnostic in found:
             self.write([*render(diagnostic, source, frame=self.frame, width=self.width, find=find), ()])
 
-    def _plain(self, lines: Iterable[Line]) -> str:
-        return "".join("".join(fragment.text for fragment in line).rstrip() + "\n" for line in lines)
-
-    def _ansi(self, lines: Iterable[Line]) -> str:
+    def _ansi(self, line: Line) -> str:
         from rich.color import ColorSystem
         from rich.style import Style as Look
 
-        drawn = []
-        for line in lines:
-            styled = (
-                Look.parse(THEME[part.style]).render(part.text, color_system=ColorSystem.STANDARD) for part in line
-            )
-            drawn.append("".join(styled) + "\n")
-        return "".join(drawn)
+        return "".join(
+            Look.parse(THEME[part.style]).render(part.text, color_system=ColorSystem.STANDARD) for part in line
+        )
+
+
+def _without_end(line: Line) -> Line:
+    """The line as plain text without blanks at its end."""
+    return (Fragment("".join(part.text for part in line).rstrip()),)
 
 
 def _wants_color(terminal: bool, color: Color) -> bool:

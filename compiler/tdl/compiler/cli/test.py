@@ -12,7 +12,7 @@ from tdl.compiler.cli.duration import duration
 from tdl.compiler.cli.fault import ERRORS, Fault
 from tdl.compiler.cli.files import find_sources
 from tdl.compiler.cli.programs import checked_file
-from tdl.compiler.cli.progress import track
+from tdl.compiler.cli.progress import Bar
 from tdl.compiler.cli.screen import Color, shown, stdout
 from tdl.compiler.cli.trials import Trial, trials_of
 from tdl.language.frame import Fragment, Line, Style
@@ -36,13 +36,15 @@ def run_tests(
     if not trials:
         raise Fault("there is no test" + (f" with `{name}` in its name" if name else " in what was given"))
     widths, failed, path = _widths(trials), 0, ""
-    for trial in track(trials, "testing"):
-        if trial.path != path:
-            path = trial.path
-            screen.write([(Fragment(shown(path), "message"),)])
+    bar = Bar("testing", len(trials))
+    for trial in bar.over(trials):
         start = time.perf_counter()
         wrong = trial.attempt(seed)
         seconds = time.perf_counter() - start
+        bar.clear()
+        if trial.path != path:
+            path = trial.path
+            screen.write([(Fragment(shown(path), "message"),)])
         screen.write(_lines(trial, wrong, seconds, widths, screen.colored))
         sys.stdout.flush()
         failed += bool(wrong)
