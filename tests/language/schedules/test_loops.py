@@ -90,7 +90,7 @@ def test_several_definitions_are_numbered_and_the_short_name_is_the_largest_doma
     [
         (("0..3", "3..12"), ["Y.1.i"]),
         (("0..9", "9..12"), ["Y.0.i"]),
-        (("0..6", "6..12"), ["Y.0.i", "Y.1.i"]),
+        (("0..6", "6..12"), ["Y.0.i", "Y.1.i"]),  # as large as each other: which is meant must be said
     ],
 )
 def test_of_two_domains_of_one_rank_the_larger_is_meant_and_of_two_equal_ones_neither(
@@ -315,6 +315,17 @@ def test_an_index_alone_will_do_where_one_loop_has_it(marked: Marked) -> None:
         schedule f for cpu {
             unroll k, j
             unroll i  # error: [unknown-loop] <i> `i` may be any of `s.i`, `Y.i`
+        }
+        op g(X: f16[M, N]) -> Y: f16[M] { Y[i] = sum(X[i, k] for k) }
+        schedule g for cpu { unroll i, k }
+        op h(X: f32[T, N]) -> S: f32[T, N] where T >= 1 {
+            S[0, j] = X[0, j]
+            S[t, j] = S[t - 1, j] + X[t, j]  for t in 1..T
+        }
+        schedule h for cpu { split j by 8 -> jo, ji }
+        schedule h for cpu {
+            split S.j by 8 -> jo, ji
+            unroll j  # error: [unknown-loop] <j> `j` was split into `jo`, `ji`
         }
     """)
 

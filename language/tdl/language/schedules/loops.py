@@ -25,7 +25,8 @@ class Fate:
 class Loop:
     """A loop under all names that it answers to. `name` is the one shown, `axis` its last part.
 
-    An `is_open` loop stands for an unknown number of loops (those of a pack): it answers to `Y.i.0` too, and stays.
+    An `is_open` loop stands for an unknown number of loops (those of a pack): it answers to `Y.i.0` too, and stays. One
+    that `has_double` runs over what another loop has first, and is never meant by its axis alone.
     """
 
     name: str
@@ -34,6 +35,7 @@ class Loop:
     spellings: frozenset[str]
     is_reduction: bool = False
     is_open: bool = False
+    has_double: bool = False
     fate: Fate | None = None
 
     def answers_to(self, spelling: str) -> bool:
@@ -79,8 +81,7 @@ class Loops:
     def find(self, spelling: str) -> Loop | Several | None:
         """The loop of that name, also one that is gone. An axis alone will do where only one loop has it."""
         exact = [loop for loop in self.loops if loop.answers_to(spelling)]
-        by_axis = [loop for loop in self.loops if loop.axis == spelling and not self.is_open]
-        for candidates in (exact, by_axis):
+        for candidates in (exact, self._by_axis(spelling)):
             live = [loop for loop in candidates if loop.fate is None]
             if len(live) == 1:
                 return live[0]
@@ -89,6 +90,15 @@ class Loops:
             if candidates:
                 return candidates[-1]
         return self._open_loop(spelling)
+
+    def _by_axis(self, axis: str) -> list[Loop]:
+        """Loops that an axis alone may mean; of several definitions of one tensor, those that its short name means."""
+        found = [loop for loop in self.loops if loop.axis == axis and not loop.has_double and not self.is_open]
+        tensors = {loop.stage.partition(".")[0] for loop in found}
+        if len(found) > 1 and len(tensors) == 1:
+            short = f"{tensors.pop()}.{axis}"
+            return [loop for loop in self.loops if loop.answers_to(short)] or found
+        return found
 
     def _open_loop(self, spelling: str) -> Loop | None:
         head, _, axis = spelling.rpartition(".")
@@ -140,7 +150,7 @@ class Loops:
         """A copy and its loops, in and out; `items` is None where they cannot be listed."""
         stage = Stage(name, name, is_open=items is None)
         names = [f"{name}{way}.{item}" for way in ("", ".out") for item in items or ()]
-        loops = tuple(Loop(full, name, "", frozenset({full})) for full in names)
+        loops = tuple(Loop(full, name, full[len(name) + 1 :], frozenset({full}), has_double=True) for full in names)
         return replace(self, stages=(*self.stages, stage))._with(loops)
 
     def factored(self, loop: Loop, name: str) -> Loops:

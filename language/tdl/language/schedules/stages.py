@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, reduce
 
 from tdl.language import forms, tree
 from tdl.language.forms import Form, Symbol
@@ -87,7 +87,7 @@ def _loops_of(definition: tree.Definition, prefixes: list[str]) -> Iterator[Loop
     for accumulator, outer, own in _accumulators(definition, whole):
         names = [f"{prefix}.{accumulator}" for prefix in prefixes]
         for symbol in (*axes, *outer):
-            yield _loop(symbol, names)
+            yield replace(_loop(symbol, names), has_double=True)
         for symbol in own:
             yield _loop(symbol, names, prefixes, is_reduction=True)
 
@@ -98,20 +98,20 @@ def _accumulators(
     """Name, enclosing reduction indices and own indices of each reduction that does not share its tensor's storage."""
     enclosing: dict[int, tuple[Symbol, ...]] = {}
     count: dict[str, int] = {}
-    for reduce in reductions_of(definition):
-        inner = (*enclosing.get(id(reduce), ()), *_indices(reduce))
-        for below in (node for child in tree.children(reduce) for node in tree.walk(child)):
+    for each in reductions_of(definition):
+        inner = (*enclosing.get(id(each), ()), *_indices(each))
+        for below in (node for child in tree.children(each) for node in tree.walk(child)):
             enclosing[id(below)] = inner
-        if reduce is whole:
+        if each is whole:
             continue
-        name = reduce.reducer.name
+        name = each.reducer.name
         number = count.get(name, 0)
         count[name] = number + 1
-        yield (f"{name}{number or ''}", enclosing.get(id(reduce), ()), _indices(reduce))
+        yield (f"{name}{number or ''}", enclosing.get(id(each), ()), _indices(each))
 
 
-def _indices(reduce: tree.Reduce | None) -> tuple[Symbol, ...]:
-    return () if reduce is None else tuple(binder.index for binder in reduce.binders)
+def _indices(reduction: tree.Reduce | None) -> tuple[Symbol, ...]:
+    return () if reduction is None else tuple(binder.index for binder in reduction.binders)
 
 
 def _loop(symbol: Symbol, stages: list[str], short: Sequence[str] = (), *, is_reduction: bool = False) -> Loop:
@@ -158,6 +158,8 @@ def _meant(found: list[tuple[tree.Definition, Loop]], program: tree.Program) -> 
             return None
         if difference.constant > 0:
             best = [domain]
+        elif difference.constant == 0 and domain.extents != best[0].extents:
+            return None
         elif difference.constant == 0:
             best.append(domain)
     meant = [loop for domain, (_, loop) in zip(domains, found) if any(domain is each for each in best)]
@@ -179,10 +181,9 @@ class _Domain:
     number: int
     rank: int
     volume: Form
+    extents: tuple[Form, ...]
 
     @staticmethod
     def of(definition: tree.Definition) -> _Domain:
-        volume = forms.constant(1)
-        for binder in definition.indices:
-            volume = forms.product(volume, binder.hi - binder.lo)
-        return _Domain(definition.number, len(definition.indices), volume)
+        extents = tuple(binder.hi - binder.lo for binder in definition.indices)
+        return _Domain(definition.number, len(extents), reduce(forms.product, extents, forms.constant(1)), extents)
