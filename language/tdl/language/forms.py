@@ -49,7 +49,7 @@ class FloorDiv:
     divisor: Form
 
     def __str__(self) -> str:
-        return f"{_grouped(self.dividend)}//{_grouped(self.divisor)}"
+        return f"{_grouped(self.dividend)}//{_grouped(self.divisor, '*', '//')}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class Product:
     right: Form
 
     def __str__(self) -> str:
-        return f"{_grouped(self.left)}*{_grouped(self.right)}"
+        return f"{_grouped(self.left, '//')}*{_grouped(self.right, '//')}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,10 +181,10 @@ def opaque(expr: Expr) -> Form:
 
 
 def product(left: Form, right: Form) -> Form:
-    if left.is_constant:
-        return right * left.constant
-    if right.is_constant:
-        return left * right.constant
+    """`left * right`. What divides by zero is kept even where it is taken zero times: it raises."""
+    for factor, other in ((left, right), (right, left)):
+        if factor.is_constant and not (factor.constant == 0 and _divides_by_zero(other)):
+            return other * factor.constant
     if str(right) < str(left):
         left, right = right, left
     return _form({Product(left, right): 1}, 0)
@@ -250,9 +250,8 @@ def evaluate(form: Form, values: Mapping[Symbol, int]) -> int:
     """The form's value where every symbol has one. Raises KeyError for one that has none, ZeroDivisionError."""
     result = substitute(form, {key: constant(value) for key, value in values.items()})
     if not result.is_constant:
-        for atom, _ in result.terms:
-            if isinstance(atom, FloorDiv) and atom.divisor == ZERO:
-                raise ZeroDivisionError(str(form))
+        if _divides_by_zero(result):
+            raise ZeroDivisionError(str(form))
         raise KeyError(str(next(result.symbols(), result)))
     return result.constant
 
@@ -270,6 +269,16 @@ def _substitute(atom: Atom, values: Mapping[Symbol, Form], data: Callable[[Expr]
             return product(substitute(left, values, data), substitute(right, values, data))
         case Opaque(expr):
             return opaque(expr if data is None else data(expr))
+
+
+def _divides_by_zero(form: Form) -> bool:
+    for atom, _ in form.terms:
+        match atom:
+            case FloorDiv(left, right) | Extreme(_, left, right) | Product(left, right):
+                is_division = isinstance(atom, FloorDiv) and right == ZERO
+                if is_division or _divides_by_zero(left) or _divides_by_zero(right):
+                    return True
+    return False
 
 
 def _form(sums: dict[Atom, int], constant: int) -> Form:
@@ -308,15 +317,29 @@ def _without_remainders(form: Form) -> tuple[Form, list[tuple[str, int]]]:
     """For printing: every `c*x - c*k*(x//k)` taken out of the form and written `x % k`."""
     found: list[tuple[str, int]] = []
     for atom, coefficient in form.terms:
-        if isinstance(atom, FloorDiv) and atom.divisor.is_constant and atom.divisor.constant > 1:
-            dividend, by = atom.dividend, atom.divisor.constant
-            times, over = divmod(-coefficient, by)
-            have = dict(form.terms)
-            if not over and all(have.get(part) == times * c for part, c in dividend.terms):
-                text = f"{_grouped(dividend)} % {by}"
-                found.append((text if abs(times) == 1 else f"{abs(times)}*({text})", times))
-                form = form - (dividend - Form(((atom, by),), 0)) * times
+        division = _division(atom)
+        if division is None:
+            continue
+        quotient, scale = division
+        times, over = divmod(-coefficient, scale)
+        have = dict(form.terms)
+        if not over and all(have.get(part) == times * c for part, c in quotient.dividend.terms):
+            text = f"{_grouped(quotient.dividend)} % {_grouped(quotient.divisor)}"
+            found.append((text if times == 1 else f"({text})" if times == -1 else f"{abs(times)}*({text})", times))
+            form = form - (quotient.dividend - Form(((atom, scale),), 0)) * times
     return form, found
+
+
+def _division(atom: Atom) -> tuple[FloorDiv, int] | None:
+    """`x//k` and the number of times that an atom must be taken to make it `k*(x//k)`."""
+    match atom:
+        case FloorDiv(_, divisor) if divisor.is_constant and divisor.constant > 1:
+            return atom, divisor.constant
+        case Product(Form(((FloorDiv() as quotient, 1),), 0), by) | Product(
+            by, Form(((FloorDiv() as quotient, 1),), 0)
+        ):
+            return (quotient, 1) if quotient.divisor == by else None
+    return None
 
 
 def _factor(atom: Atom, coefficient: int) -> str:
@@ -325,6 +348,7 @@ def _factor(atom: Atom, coefficient: int) -> str:
     return f"{abs(coefficient)}*({atom})" if isinstance(atom, FloorDiv) else f"{abs(coefficient)}*{atom}"
 
 
-def _grouped(form: Form) -> str:
+def _grouped(form: Form, *weaker: str) -> str:
+    """The form's text, in parentheses if it has a space or one of the operators in it."""
     text = str(form)
-    return f"({text})" if " " in text else text
+    return f"({text})" if any(sign in text for sign in (" ", *weaker)) else text
