@@ -17,7 +17,7 @@ from typing import Literal
 from tdl.language import forms
 from tdl.language.dtypes import I64
 from tdl.language.forms import Form, Symbol
-from tdl.language.tree import Binary, Binder, Compare, Expr, Integer, Local, Number, Select, Unary
+from tdl.language.tree import Binary, Binder, Compare, Expr, Integer, Local, Number, Select, Unary, form_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,8 +186,6 @@ def _comparison(operator: str, left: Expr, right: Expr, holds: bool, lets: Mappi
     if left.dtype != I64:
         return TRUE
     a, b = _form(left, lets), _form(right, lets)
-    if a is None or b is None:
-        return TRUE
     match operator if holds else _OPPOSITE[operator]:
         case "eq":
             return equal(a, b)
@@ -202,16 +200,11 @@ def _comparison(operator: str, left: Expr, right: Expr, holds: bool, lets: Mappi
     return at_least(a, b)
 
 
-def _form(expr: Expr, lets: Mapping[str, Expr]) -> Form | None:
-    """The form of an i64 expression, or None where it is nothing a proof could use."""
-    match expr:
-        case Integer(form):
-            return form
-        case Number(value):
-            return forms.constant(int(value))
-        case Local(name) if name in lets:
-            return _form(lets[name], lets)
-    return None
+def _form(expr: Expr, lets: Mapping[str, Expr]) -> Form:
+    """The form of an i64 expression."""
+    while isinstance(expr, Local) and expr.name in lets:
+        expr = lets[expr.name]
+    return form_of(expr)
 
 
 def _atom(atom: AtLeast | Equal) -> Formula:

@@ -167,6 +167,26 @@ def test_data_that_is_provably_inside_is_not_tested(sound: Sound) -> None:
     assert run_time_tests(program)["X"] == (False,)
 
 
+def test_data_that_a_condition_keeps_inside_is_not_tested(sound: Sound) -> None:
+    program = sound("op f(X: f32[M], I: i64[N]) -> Y: f32[N] { Y[n] = X[I[n]] if 0 <= I[n] and I[n] < M else 0 }")
+    assert run_time_tests(program)["X"] == (False,)
+    program = sound("op f(X: f32[M], I: i64[N]) -> Y: f32[N] { Y[n] = X[I[n]] if 0 <= I[n] else 0 }")
+    assert run_time_tests(program)["X"] == (True,)
+
+
+def test_a_clamped_subscript_and_a_byte_in_a_table_are_not_tested(sound: Sound) -> None:
+    program = sound(
+        "op f(X: f32[M], I: i64[N]) -> Y: f32[N] where M >= 1 { Y[n] = X[max(0, min(I[n], M - 1))] }",
+    )
+    assert run_time_tests(program)["X"] == (False,)
+    program = sound("op f(T: f32[256], I: u8[N]) -> Y: f32[N] { Y[n] = T[I[n]] }")
+    assert run_time_tests(program)["T"] == (False,)
+    program = sound("op f(T: f32[255], I: u8[N]) -> Y: f32[N] { Y[n] = T[I[n]] }")
+    assert run_time_tests(program)["T"] == (True,)
+    program = sound("op f(T: f32[16], I: i32[N]) -> Y: f32[N] { Y[n] = T[bit_and(I[n], 15)] }")
+    assert run_time_tests(program)["T"] == (False,)
+
+
 def test_a_boundary_is_never_tested(sound: Sound) -> None:
     program = sound("op f(X: f32[V], I: i32[N]) -> Y: f32[N] { Y[n] = X[I[n] | 0] }")
     assert run_time_tests(program) == {"X": (False,), "I": (False,)}

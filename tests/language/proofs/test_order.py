@@ -176,6 +176,28 @@ def test_a_cycle_through_another_tensor(wrong: Wrong) -> None:
     assert error.notes[0] == "N = 1: `Y[0]` reads `t[0]`, and `t[0]` reads `Y[0]`"
 
 
+@pytest.mark.parametrize(
+    ("text", "steps"),
+    [
+        ("op back(U: f64[N, N]) -> x: f64[N] { x[i] = 1 - sum(U[i, k] * x[k] for k in i + 1..N) }", "[down 0.0: 0]"),
+        ("op chain(p: i64[N + 1]) -> c: i64 where N >= 1 {\n m[d, i] = 0 for d in 0..1, i in 0..N\n"
+         " m[d, i] = min(m[k, i] + m[d - 1 - k, i + k + 1] for k in 0..d if i + d < N) for d in 1..N, i in 0..N\n"
+         " c = m[N - 1, 0] }", "0 [up 1.0: 1] 2"),
+        ("op knapsack(w: i64[K], v: i32[K], Z: f32[W]) -> best: i32 {\n D[0, c] = 0 for c in 0..W+1\n"
+         " D[k, c] = max(D[k - 1, c], D[k - 1, c - w[k - 1] | 0] + v[k - 1]) for k in 1..K+1, c in 0..W+1\n"
+         " best = D[K, W] }", "0 [up 1.0: 1] 2"),
+        ("op iir(X: f32[C, T], a: f32[P]) -> Y: f32[C, T] {\n"
+         " Y[c, t] = X[c, t] - sum(a[p] * Y[c, t - p - 1 | 0] for p) }", "[up 0.1: 0]"),
+        ("op power(A: f32[N, N]) -> r: f32[N] {\n s[0, i] = 1\n"
+         " s[k, i] = sum(A[i, j] * s[k - 1, j] for j) for k in 1..6\n r[i] = s[5, i] }", "0 [up 1.0: 1] 2"),
+        ("op cell(X: f32[T], h0: f32) -> H: f32[T + 1] {\n H[0] = h0\n g[t] = X[t] * H[t]\n"
+         " H[t] = g[t - 1] for t in 1..T + 1 }", "0 [up 1.0,2.0: 2 1]"),
+    ],
+)  # fmt: skip
+def test_programs_as_people_write_them(sound: Sound, text: str, steps: str) -> None:
+    assert show(sound(text).steps) == steps
+
+
 def test_several_results_in_a_recurrence(sound: Sound) -> None:
     program = sound(
         "op viterbi(E: f32[T, S], A: f32[S, S]) -> (V: f32[T, S], P: i32[T, S]) where T >= 1 {\n"
