@@ -109,6 +109,7 @@ def test_imports_are_relative_to_the_file(tdlc, file):
         ("nope.tdl", "no such file: nope.tdl"),
         ("no/pe.tdl", "no such file: no/pe.tdl\n  = help: there is no directory no"),
         ("empty", "no .tdl file in directory empty"),
+        ("", "the name of a file is empty"),
     ],
 )
 def test_files_that_are_not_there(tdlc, file, tmp_path, name, said):

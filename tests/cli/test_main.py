@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -116,3 +117,38 @@ def test_every_command_is_in_a_file_of_its_name():
     for command in commands.app.registered_commands:
         assert command.callback is not None
         assert Path(command.callback.__code__.co_filename).stem == (command.name or command.callback.__name__)
+
+
+def test_messages_do_not_control_the_terminal(tdlc):
+    assert tdlc("check", "no\x1b[31mpe").err == "error: no such file: no␛[31mpe\n"
+
+
+def test_closed_streams():
+    run = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            "import sys; sys.stdout = sys.stderr = None; from tdl.compiler.cli.main import main; main()",
+        ],
+        env=ENVIRONMENT,
+        check=False,
+    )
+    assert run.returncode == 2
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
+def test_other_encodings(tmp_path, encoding):
+    path = tmp_path / "a.tdl"
+    path.write_text("const A = ž数\n", encoding="utf-8")
+    environment = {**ENVIRONMENT, "PYTHONIOENCODING": encoding}
+    run = subprocess.run([*COMMAND, "check", str(path)], capture_output=True, env=environment, check=False)
+    assert run.returncode == 1
+    assert b"\\u017e\\u6570" in run.stdout
+    run = subprocess.run(
+        [*COMMAND, "check", "--format", "json", str(path)], capture_output=True, env=environment, check=False
+    )
+    assert "ž数" in json.loads(run.stdout)[0]["message"]
+    run = subprocess.run(
+        [*COMMAND, "fmt", "-"], input=path.read_bytes(), capture_output=True, env=environment, check=False
+    )
+    assert run.stdout == path.read_bytes()

@@ -150,7 +150,10 @@ def check_writable(path: str) -> None:
     """Refuse an output file before the work is done rather than after it."""
     suffix = _suffix(path)
     if suffix not in _READABLE:
-        raise Fault(f"cannot write {path}: unknown kind of file `{suffix}`", f"known are {', '.join(_READABLE)}")
+        what = (
+            f"`{suffix}` is not a kind of file that is known" if suffix else "its name does not end in a kind of file"
+        )
+        raise Fault(f"cannot write {path}: {what}", f"known are {', '.join(_READABLE)}")
     folder = os.path.dirname(path) or "."
     if not os.path.isdir(folder):
         raise Fault(f"cannot write {path}: there is no directory {folder}")

@@ -37,9 +37,9 @@ def check(
     screen = stdout(color)
     match format:
         case Format.json:
-            screen.stream.write(as_json(found) + "\n")
+            screen.print(as_json(found))
         case Format.github:
-            screen.stream.write("".join(line + "\n" for line in as_github(found).splitlines()))
+            screen.print(as_github(found))
         case Format.text:
             _report(found, len(paths), screen)
     if any(diagnostic.severity == "error" for _, diagnostic in found):

@@ -46,7 +46,7 @@ def page(code: str) -> str:
 
 def _show(text: str, screen: Screen) -> None:
     if not screen.colored:
-        screen.stream.write(text)
+        screen.print(text.rstrip("\n"))
         return
     from tdl.compiler.cli.markdown import draw
 

@@ -40,6 +40,8 @@ def _search(directory: str) -> Iterator[str]:
 
 def read_bytes(path: str) -> bytes:
     """The content of a file, or of standard input for `-`."""
+    if not path:
+        raise Fault("the name of a file is empty")
     try:
         return sys.stdin.buffer.read() if path == STDIN else Path(path).read_bytes()
     except OSError as error:

@@ -40,7 +40,7 @@ def fmt(
         elif check and result != source.text:
             screen.write([(Fragment("would change ", "warning"), Fragment(shown(source.path)))])
         elif path == STDIN and not check:
-            sys.stdout.write(result)
+            sys.stdout.buffer.write(result.encode("utf-8"))
         elif result != source.text and not check:
             replace_file(path, _mark(path) + result.encode("utf-8"))
             screen.write([(Fragment("formatted ", "good"), Fragment(shown(source.path)))])

@@ -17,7 +17,7 @@ Found = tuple[Source, Diagnostic]
 
 def as_json(found: Iterable[Found]) -> str:
     """A list of objects, one a diagnostic."""
-    return json.dumps([_record(source, diagnostic) for source, diagnostic in found], indent=2, ensure_ascii=False)
+    return json.dumps([_record(source, diagnostic) for source, diagnostic in found], indent=2)
 
 
 def as_github(found: Iterable[Found]) -> str:

@@ -15,6 +15,9 @@ INTERRUPTED = 130
 
 def main() -> None:
     """Run the command line of this process and exit."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by whoever started us
+            setattr(sys, name, open(os.devnull, "w"))
     if sys.argv[1:] == ["--version"]:
         from tdl.compiler.version import VERSION
 
@@ -76,13 +79,13 @@ def _interrupted() -> int:
 
 
 def _say(kind: str, message: str = "", hint: str = "") -> None:
-    from tdl.compiler.cli.screen import Screen
+    from tdl.compiler.cli.screen import Screen, shown
     from tdl.language.frame import Fragment, Line
 
-    head: Line = (Fragment(kind, "error"), Fragment(f": {message}" if message else "", "message"))
+    head: Line = (Fragment(kind, "error"), Fragment(f": {shown(message)}" if message else "", "message"))
     lines = [head]
     if hint:
-        lines.append((Fragment("  = help: ", "help"), Fragment(hint)))
+        lines.append((Fragment("  = help: ", "help"), Fragment(shown(hint))))
     Screen.of(sys.stderr).write(lines)
 
 

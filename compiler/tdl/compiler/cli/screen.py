@@ -75,7 +75,14 @@ class Screen:
 
     def write_part(self, line: Line) -> None:
         """Print styled text without a line end."""
-        text = self._ansi(line) if self.colored else "".join(part.text for part in line)
+        self._put(self._ansi(line) if self.colored else "".join(part.text for part in line))
+
+    def print(self, text: str) -> None:
+        """Print text as it is, with a line end; nothing where there is none."""
+        if text:
+            self._put(text + "\n")
+
+    def _put(self, text: str) -> None:
         encoding = self.stream.encoding or "utf-8"
         self.stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
 

@@ -74,9 +74,9 @@ def _require_values(program: Program) -> None:
 
 
 def _write(text: str, at: Stage, screen: Screen) -> None:
-    text = text.rstrip("\n") + "\n"
+    text = text.rstrip("\n")
     if not screen.colored:
-        screen.stream.write(text)
+        screen.print(text)
     elif at is Stage.nest:
         screen.write(_nest_lines(text))
     else:
