@@ -280,8 +280,9 @@ def test_what_is_inlined_is_no_stage_any_more_unless_it_has_a_reduction(marked: 
             Y[i, j] = e[i, j] / s[i]
         }
         schedule f for cpu {
-            inline e, s
+            inline e, s, Y
             vectorize s.j by 8
+            unroll Y.j
             vectorize e.j by 8  # error: [unknown-loop] <e.j> `e.j` was inlined
             compute e at Y.i  # error: [unknown-loop] <e> `e` was inlined by a line above
         }

@@ -51,7 +51,7 @@ class Stage:
 
     name: str
     tensor: str
-    is_pointwise: bool = False
+    can_vanish: bool = False
     is_open: bool = False
     fate: Fate | None = None
 
@@ -182,8 +182,8 @@ class Loops:
         return Loop(full, stage, loop.axis, spellings, loop.is_reduction, is_open=loop.is_open)
 
     def inlined(self, stage: Stage) -> Loops:
-        """A pointwise stage is gone with its loops; one with a reduction keeps them, at its use."""
-        if not stage.is_pointwise:
+        """A stage that can vanish is gone with its loops; one with a reduction keeps them, at its use."""
+        if not stage.can_vanish:
             return self
         fate = Fate("inlined")
         stages = tuple(replace(each, fate=fate) if each.tensor == stage.tensor else each for each in self.stages)

@@ -41,12 +41,18 @@ def loops_of(program: tree.Program) -> Loops:
         names = {each.stage: None for each in made} | dict.fromkeys(prefixes)
         stages.extend(Stage(name, _tensor(name, definition)) for name in names)
     for tensor, definitions in written.items():
-        is_pointwise = not any(reductions_of(each) for each in definitions)
         stages = [each for each in stages if each.name != tensor]
-        stages.append(Stage(tensor, tensor, is_pointwise))
+        stages.append(Stage(tensor, tensor, can_vanish=_can_vanish(program.tensors[tensor], definitions, program)))
         if len(definitions) > 1:
             loops = _with_short_names(tensor, definitions, loops, program)
     return Loops(tuple(loops), tuple(stages), program.inputs)
+
+
+def _can_vanish(tensor: tree.Tensor, definitions: list[tree.Definition], program: tree.Program) -> bool:
+    """Whether nothing is left of a tensor that is inlined: no output, no reduction, no recurrence."""
+    swept = {number for numbers in _sweeps(program.steps) for number in numbers}
+    is_recurrence = any(each.number in swept for each in definitions)
+    return tensor.role == "intermediate" and not is_recurrence and not any(map(reductions_of, definitions))
 
 
 def reductions_of(definition: tree.Definition) -> list[tree.Reduce]:
