@@ -123,17 +123,16 @@ def test_messages_do_not_control_the_terminal(tdlc):
     assert tdlc("check", "no\x1b[31mpe").err == "error: no such file: no␛[31mpe\n"
 
 
+def run_apart(*arguments, code=None, **more):
+    """A process of its own, where streams are at stake."""
+    command = [sys.executable, "-c", code or "from tdl.compiler.cli.main import main; main()", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, check=False, **{"env": ENVIRONMENT, **more})
+
+
 def test_closed_streams():
-    run = subprocess.run(
-        [
-            sys.executable,
-            "-c",
-            "import sys; sys.stdout = sys.stderr = None; from tdl.compiler.cli.main import main; main()",
-        ],
-        env=ENVIRONMENT,
-        check=False,
-    )
-    assert run.returncode == 2
+    code = "import sys; sys.stdout = sys.stderr = None; from tdl.compiler.cli.main import main; main()"
+    assert run_apart("explain", "nope", code=code).returncode == 2
+    assert run_apart("explain", code=code).returncode == 0
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
@@ -141,14 +140,10 @@ def test_other_encodings(tmp_path, encoding):
     path = tmp_path / "a.tdl"
     path.write_text("const A = ž数\n", encoding="utf-8")
     environment = {**ENVIRONMENT, "PYTHONIOENCODING": encoding}
-    run = subprocess.run([*COMMAND, "check", str(path)], capture_output=True, env=environment, check=False)
+    run = run_apart("check", path, env=environment)
     assert run.returncode == 1
     assert b"\\u017e\\u6570" in run.stdout
-    run = subprocess.run(
-        [*COMMAND, "check", "--format", "json", str(path)], capture_output=True, env=environment, check=False
-    )
+    run = run_apart("check", "--format", "json", path, env=environment)
     assert "ž数" in json.loads(run.stdout)[0]["message"]
-    run = subprocess.run(
-        [*COMMAND, "fmt", "-"], input=path.read_bytes(), capture_output=True, env=environment, check=False
-    )
+    run = run_apart("fmt", "-", input=path.read_bytes(), env=environment)
     assert run.stdout == path.read_bytes()

@@ -17,7 +17,7 @@ def main() -> None:
     """Run the command line of this process and exit."""
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # closed by whoever started us
-            setattr(sys, name, open(os.devnull, "w"))
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115 (it stays open)
     if sys.argv[1:] == ["--version"]:
         from tdl.compiler.version import VERSION
 
