@@ -200,6 +200,7 @@ def test_factors_are_integers_that_are_known_when_the_op_is_compiled(marked: Mar
             split g1 by a -> g2, g3  # error: [schedule] <a> `a` has no value where the schedule is read
             split g3 by X -> g4, g5  # error: [schedule] <X> `X` has no value where the schedule is read
             split g5 by 2.5 -> g6, g7  # error: [dtype] <2.5> a factor is a float, not an integer
+            split g6 by i64(f32(M) * 2) -> ga, gb  # error: [schedule] <i64(f32(M) * 2)> a factor is arithmetic
             split g7 by q -> g8, g9  # error: [unknown-name] <q> unknown name `q`
             prefetch X at a ahead 0  # error: [schedule] <0> a factor is at least 1, not 0
         }

@@ -48,6 +48,20 @@ schedule f for cpu {
     )
 
 
+def test_a_value_is_no_loop_and_no_stage(marked: Marked) -> None:
+    marked(
+        COPY
+        + """
+tactic run(loop) { unroll loop }
+tactic place(stage) { compute stage at root }
+schedule f for cpu {
+    apply run(8)  # error: [schedule] <apply run(8)> a loop is expected here
+    apply place(8)  # error: [schedule] <apply place(8)> a stage is expected here
+}
+"""
+    )
+
+
 def test_arguments_match_the_parameters(marked: Marked) -> None:
     marked(
         COPY
