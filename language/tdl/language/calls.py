@@ -143,7 +143,7 @@ def _two(operator: tree.BinaryOperator, args: list[Typed], wanted: Demand, expr:
     left, right = args
     what = f"`{expr.callee.text}`"
     type = expressions.agree(left, right, expr.span, scope, f"the arguments of {what}")
-    if [arg for arg in args if not expressions.require_class(arg, wanted, what, scope)]:
+    if expressions.is_unknown(type) or any(not expressions.require_class(arg, wanted, what, scope) for arg in args):
         return expressions.unknown(span)
     return Typed(type, span, lambda: binary(operator, left.build(), right.build(), settle(type), span))
 
@@ -151,7 +151,7 @@ def _two(operator: tree.BinaryOperator, args: list[Typed], wanted: Demand, expr:
 def _extreme(name: str, args: list[Typed], expr: syntax.Call, scope: Scope) -> Typed:
     span = scope.at(expr.span)
     operator: tree.BinaryOperator = "min" if name == "min" else "max"
-    if [arg for arg in args if not expressions.require_class(arg, "number", f"`{name}`", scope)]:
+    if any(not expressions.require_class(arg, "number", f"`{name}`", scope) for arg in args):
         return expressions.unknown(span)
     type = args[0].type
     for arg in args[1:]:

@@ -7,7 +7,7 @@ it leaves open is symbolic; a pack without a rank stands as one dimension.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from tdl.language import calls, expressions, forms, syntax, tree
 from tdl.language.dtypes import DTYPES
@@ -103,7 +103,7 @@ def elaborate_signature(
                 message = "a fact is about sizes and parameters, not about data"
                 context.error("fact", message, fact.span, "data can decide in a filter: `for i in 0..N if ...`")
             elif built is not None:
-                signature.facts.append(built)
+                signature.facts.append(replace(built, span=fact.span))
     return signature
 
 
@@ -267,7 +267,8 @@ def check_solvable(item: Signatured, signature: Signature) -> None:
     blamed: set[Symbol] = set()
     for declaration, tensor in zip(item.inputs, signature.inputs):
         for part, form in _aligned(declaration.type.shape, tensor.shape or ()):
-            unsolved = [s for s in forms.substitute(form, known).symbols() if s.kind == "dim" and s not in known]
+            left = set(forms.substitute(form, known).symbols())
+            unsolved = [symbol for symbol in signature.dims if symbol in left and symbol not in known]
             if unsolved and blamed.isdisjoint(unsolved):
                 message = f"no argument can fix the dimension `{unsolved[0]}`"
                 note = "a dimension is found where it stands alone, or linearly with known ones, in some input's shape"
