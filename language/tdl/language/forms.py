@@ -161,7 +161,7 @@ class Form:
         if rest.constant or not parts:
             parts.append(("+" if rest.constant >= 0 else "-", str(abs(rest.constant))))
         first_sign, first = parts[0]
-        head = first if first_sign == "+" else f"-{first}"
+        head = first if first_sign == "+" else f"-({first})" if "//" in first else f"-{first}"
         return " ".join([head, *(f"{sign} {text}" for sign, text in parts[1:])])
 
 
