@@ -69,6 +69,7 @@ def bind(
     kinds = _kinds(op, item)
     chosen = _explicit(op.name, parameters or {}, kinds)
     _fix_dtypes(item, arrays, chosen, kinds)
+    _require_parameters(op.name, item, chosen, kinds)
     given = dict(sizes or {})
     ranks = _ranks(item, arrays, given)
     signature = _signature(op, Instance.of({**chosen}, ranks), frozenset(_open(item, chosen, kinds)))
@@ -143,11 +144,18 @@ def _fix_dtypes(
             by = f"`{fixed_by[parameter]}`" if parameter in fixed_by else "the parameter given"
             raise BindError("dtype", f"`{name}` is {array.dtype}, and {parameter} is {known} by {by}", name)
         fixed_by.setdefault(parameter, name)
-    for parameter_ in item.params:
-        name, kind = parameter_.name.text, kinds.get(parameter_.name.text)
-        if kind is not None and not isinstance(kind, DType) and name not in chosen and parameter_.default is None:
-            message = f"the dtype `{name}` is not fixed by any argument"
-            raise BindError("parameter", message, name, (f"give it, as in `[{name}=f32]`",))
+
+
+def _require_parameters(op: str, item: syntax.Op, chosen: Mapping[str, Value], kinds: Mapping[str, Kind]) -> None:
+    """Every parameter has a value, but for integers: shapes may still fix those."""
+    for parameter in item.params:
+        name, kind = parameter.name.text, kinds.get(parameter.name.text)
+        if kind is None or kind == I64 or name in chosen or parameter.default is not None:
+            continue
+        if isinstance(kind, DType):
+            raise BindError("parameter", f"`{op}` needs its compile-time parameter `{name}`", name)
+        note = f"give it, as in `[{name}=f32]`"
+        raise BindError("parameter", f"the dtype `{name}` is not fixed by any argument", name, (note,))
 
 
 def _open(item: syntax.Op, chosen: Mapping[str, Value], kinds: Mapping[str, Kind]) -> list[str]:
