@@ -62,7 +62,8 @@ def _of_parts(loops: list[Loop], text: str) -> list[Loop]:
 
 def _largest(nest: Nest, loops: list[Loop]) -> Loop | None:
     """The loop whose range holds those of the others, for all sizes; None where there is no one such."""
-    if len({loop.name for loop in loops}) != 1 or len({loop.stage.rpartition(".")[0] for loop in loops}) != 1:
+    tensors = {nest.stages[loop.stage].writes[0].tensor if loop.stage in nest.stages else loop.stage for loop in loops}
+    if len({loop.name for loop in loops}) != 1 or len(tensors) != 1:
         return None
     facts = size_facts(nest.program)
     extents = [(loop, loop.hi - loop.lo) for loop in loops]

@@ -140,6 +140,20 @@ class Buffer:
     line: int = -1
 
 
+@dataclass(frozen=True, slots=True)
+class Hint:
+    """What changes no value: non-temporal stores of a tensor; elements asked for, or a copy made, ahead of their use.
+
+    `loop` is the one whose iterations ahead are counted; for `double_buffer` the one whose body uses the copy.
+    """
+
+    kind: Literal["stream", "prefetch", "double_buffer"]
+    tensor: str
+    loop: Symbol | None = None
+    ahead: int = 1
+    line: int = -1
+
+
 Rewrite = Callable[["Nest"], "Nest"]
 """A schedule line with its arguments, ready to be applied to a nest in which it finds its loops by name."""
 
@@ -166,4 +180,7 @@ class Nest:
     base: Mapping[str, tuple[Node, ...]] = field(default_factory=dict)
     derivation: Mapping[str, tuple[Rewrite, ...]] = field(default_factory=dict)
     children: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    hints: tuple[Hint, ...] = ()
+    packed: tuple[str, ...] = ()
+    """Inputs that are given in the layout of their buffers, as `OP.pack` makes them."""
     fast_math: bool = False

@@ -9,7 +9,7 @@ from tdl.language import expressions, forms, syntax, tree
 from tdl.language.folding import value_of
 from tdl.language.report import Report
 from tdl.language.schedules.settings import entity_of
-from tdl.language.scope import Context, Declaration, Entity, Scope, SizeEntity
+from tdl.language.scope import Context, Declaration, Entity, IndexEntity, Scope, SizeEntity
 from tdl.language.tree import Program
 
 
@@ -53,12 +53,20 @@ class Values:
             exprs = exprs[0].items
         return [self.integer(expr, what) for expr in exprs]
 
+    def forms(self, exprs: Sequence[syntax.Expr], axes: Sequence[str]) -> list[forms.Form]:
+        """Forms over the axes of a tensor, by the names given to them; axis `a` is `Symbol(str(a), "index")`."""
+        if len(exprs) == 1 and isinstance(exprs[0], syntax.Array):
+            exprs = exprs[0].items
+        named = {name: IndexEntity(forms.Symbol(str(axis), "index")) for axis, name in enumerate(axes)}
+        return [tree.form_of(self.built(expr, named)) for expr in exprs]
+
     def fact(self, expr: syntax.Expr) -> tree.Expr:
         """A bool over sizes and parameters."""
         return self.built(expr)
 
-    def built(self, expr: syntax.Expr) -> tree.Expr:
-        scope = self._scope()
+    def built(self, expr: syntax.Expr, more: Mapping[str, Entity] | None = None) -> tree.Expr:
+        """The checked expression; `more` are names that only it may speak of."""
+        scope = self._scope().with_names(more or {})
         typed = expressions.elaborate(expr, scope)
         if scope.context.failed:
             found = scope.context.report.diagnostics

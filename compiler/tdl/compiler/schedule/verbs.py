@@ -8,8 +8,10 @@ from dataclasses import dataclass, replace
 from tdl.compiler.schedule.cache import Request, cache
 from tdl.compiler.schedule.compute import compute_at
 from tdl.compiler.schedule.fuse import fuse
+from tdl.compiler.schedule.hints import double_buffer, prefetch, stream
 from tdl.compiler.schedule.inline import inline
 from tdl.compiler.schedule.kinds import parallel, unroll, vectorize
+from tdl.compiler.schedule.layout import store_in
 from tdl.compiler.schedule.names import find_loop, find_stage
 from tdl.compiler.schedule.peel import peel
 from tdl.compiler.schedule.refusal import Refusal
@@ -206,6 +208,41 @@ def _fast_math(nest: Nest, given: Arguments) -> Nest:
     return replace(nest, fast_math=True)
 
 
+def _stream(nest: Nest, given: Arguments) -> Nest:
+    for tensor in given.refs():
+        nest = stream(nest, tensor, given.number)
+    return nest
+
+
+def _prefetch(nest: Nest, given: Arguments) -> Nest:
+    (tensor,) = given.refs()
+    ahead = given.integers("ahead") or [1]
+    return prefetch(nest, tensor, find_loop(nest, given.ref("at") or ""), ahead[0], given.number)
+
+
+def _double_buffer(nest: Nest, given: Arguments) -> Nest:
+    for tensor in given.refs():
+        nest = double_buffer(nest, tensor, given.number)
+    return nest
+
+
+def _layout(nest: Nest, given: Arguments) -> Nest:
+    call = given.line.operands[0]
+    assert isinstance(call, syntax.Call)
+    axes = [argument.value.text for argument in call.args if isinstance(argument.value, syntax.Ref)]
+    tensor = call.callee.text
+    if tensor not in nest.tensors or len(axes) != len(nest.tensors[tensor].shape):
+        raise Refusal("cache", f"`{tensor}` has another number of dimensions than {len(axes)}")
+    clause = given.clause("layout")
+    layout = given.values.forms(clause.values if clause is not None else (), axes)
+    return store_in(nest, tensor, layout, given.number, pack=given.has("pack"))
+
+
+def _for_gpu(nest: Nest, given: Arguments) -> Nest:
+    verb = given.line.verb.text
+    raise Refusal("schedule", f"`{verb}` is for `gpu` targets, and this schedule runs on a `cpu`")
+
+
 def axis_named(nest: Nest, tensor: str, name: str) -> int:
     """The axis of a tensor that an index of one of its definitions runs along."""
     for stage in nest.stages.values():
@@ -240,6 +277,12 @@ VERBS: dict[str, Change] = {
     "skew": _skew,
     "peel": _peel,
     "fast_math": _fast_math,
+    "stream": _stream,
+    "prefetch": _prefetch,
+    "double_buffer": _double_buffer,
+    "layout": _layout,
+    "bind": _for_gpu,
+    "cooperate": _for_gpu,
 }
 
 OF_LOOPS = frozenset({"split", "tile", "fuse", "reorder", "skew", "unroll", "parallel", "vectorize", "peel"})
