@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from tdl.language import calls, expressions, forms, reductions, syntax, tree
 from tdl.language.dtypes import DType, TypeVariable
 from tdl.language.forms import Form, Symbol
+from tdl.language.references import refs
 from tdl.language.scope import (
     Context,
     Entity,
@@ -172,7 +173,8 @@ def _definition(statement: syntax.Definition, number: int, scope: Scope) -> Iter
 
 def _several(statement: syntax.Definition, left: _LeftSide, scope: Scope) -> Callable[[], tree.Expr] | None:
     if not isinstance(statement.value, syntax.Reduction):
-        message = f"{len(left.targets)} tensors are defined by one value"
+        values = statement.value.items if isinstance(statement.value, syntax.Tuple) else (statement.value,)
+        message = f"{len(left.targets)} tensors are defined by {_count(len(values))}"
         note = "give a reduction of several values, or a tuple of as many values"
         scope.error("definition", message, statement.value.span, note)
         return None
@@ -180,12 +182,17 @@ def _several(statement: syntax.Definition, left: _LeftSide, scope: Scope) -> Cal
     if results is None:
         return None
     if len(results.types) != len(left.targets):
-        message = f"`{statement.value.callee.text}` gives {len(results.types)} values for {len(left.targets)} tensors"
+        given = _count(len(results.types))
+        message = f"`{statement.value.callee.text}` gives {given} for {len(left.targets)} tensors"
         scope.error("definition", message, statement.span)
         return None
     for target, type in zip(left.targets, results.types):
         _agree(target.entity, Typed(type, statement.value.span, results.build), scope)
     return results.build
+
+
+def _count(values: int) -> str:
+    return "1 value" if values == 1 else f"{values} values"
 
 
 def _agree(entity: TensorEntity, typed: Typed, scope: Scope) -> None:
@@ -339,11 +346,10 @@ class _LeftSide:
         return symbols
 
     def _affine(self, subscript: syntax.Expr) -> tuple[Form, ...] | None:
-        for name in free_names(subscript):
-            if not isinstance(self.scope.names.get(name.text), SizeEntity) and not self.scope.environment.find(
-                "value", name.text
-            ):
-                message = f"`{name.text}` stands in an expression on the left-hand side"
+        for ref, is_called in refs(subscript):
+            is_size = isinstance(self.scope.names.get(ref.text), SizeEntity)
+            if not is_called and not is_size and not self.scope.environment.find("value", ref.text):
+                message = f"`{ref.text}` stands in an expression on the left-hand side"
                 note = (
                     "a left-hand subscript is an index alone, or arithmetic on sizes; move the arithmetic to the right"
                 )

@@ -30,7 +30,7 @@ def uses(parsed: syntax.ParsedItem) -> Uses:
     """Every name that an item refers to, whatever it turns out to mean."""
     called: set[str] = set()
     named: set[str] = set()
-    for ref, is_called in _refs(parsed.item):
+    for ref, is_called in refs(parsed.item):
         (called if is_called else named).add(ref.text)
     return Uses(frozenset(called), frozenset(named - _bound(parsed.item)))
 
@@ -46,10 +46,11 @@ def _bound(item: syntax.Item) -> set[str]:
     return {each.name.text for each in declared}
 
 
-def _refs(node: object) -> Iterator[tuple[syntax.Ref, bool]]:
+def refs(node: object) -> Iterator[tuple[syntax.Ref, bool]]:
+    """Every reference in a tree or tuple, and whether it is called."""
     if isinstance(node, tuple):
         for each in node:
-            yield from _refs(each)
+            yield from refs(each)
     elif isinstance(node, syntax.Ref):
         yield node, False
     elif isinstance(node, syntax.Call | syntax.Reduction):
@@ -65,7 +66,7 @@ def _children(node: syntax.Node, but: str = "span") -> Iterator[tuple[syntax.Ref
         if part.name not in ("span", but):
             value = getattr(node, part.name)
             if isinstance(value, tuple | syntax.Node):
-                yield from _refs(value)
+                yield from refs(value)
 
 
 def components(nodes: Iterable[NodeT], successors: Callable[[NodeT], Sequence[NodeT]]) -> Iterator[tuple[NodeT, ...]]:
