@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from dataclasses import dataclass
 
@@ -17,6 +18,8 @@ from tdl.language.tree import Program
 
 _linked: dict[str, dict[str, int]] = {}
 _lock = threading.RLock()
+if hasattr(os, "register_at_fork"):  # so that a child does not find it held by a thread that it does not have
+    os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
 
 
 @dataclass(frozen=True)
