@@ -47,11 +47,18 @@ def check_reducer(declaration: Declaration) -> Verdict:
     results = [calls.dtype_of(result.dtype, scope) for result in item.results]
     for side, arguments in (("left", item.left), ("right", item.right)):
         if len(arguments) != len(results):
-            message = f"the {side} side has {len(arguments)} values and the result has {len(results)}"
+            given = "1 value" if len(arguments) == 1 else f"{len(arguments)} values"
+            message = f"the {side} side has {given} and the result has {len(results)}"
             context.error("reducer", message, item.name.span)
+            return context.verdict()
     if context.failed or item.identity is None or item.combine is None:
         return context.verdict()
     both = _arguments((*item.left, *item.right), scope)
+    for formal, result in zip((*item.left, *item.right), (*results, *results)):
+        type = calls.dtype_of(formal.type.dtype, scope)
+        if unify(type, result) is None:
+            message = f"`{formal.name.text}` is {describe(type)}, and the result has {describe(result)} in its place"
+            context.error("reducer", message, formal.span, "both sides and the result have the same types")
     for part, inside in ((item.identity, scope), (item.combine, both)):
         for value, result in zip(components(part, len(results), inside), results):
             _agrees(value, result, "this value", value.span, inside)

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from tdl.language import expressions, forms, syntax, tree
 from tdl.language.construct import convert, widen
-from tdl.language.dtypes import BOOL, F32, DType, Type
+from tdl.language.dtypes import BOOL, DTYPES, F32, DType, Type
 from tdl.language.forms import Form, Symbol
 from tdl.language.packs import pack_rank
 from tdl.language.scope import Declaration, Entity, IndexEntity, IndexPackEntity, Scope, Typed, ValueEntity
 from tdl.language.source import Span
-from tdl.language.types import AnyType, settle, unify
+from tdl.language.types import AnyType, describe, settle, unify
 
 
 def single(expr: syntax.Reduction, scope: Scope) -> Typed:
@@ -52,11 +52,7 @@ def several(expr: syntax.Reduction, scope: Scope) -> Several | None:
     elif name in tree.BUILTIN_REDUCERS:
         make = _builtin_reducer(expr, args, scope)
     else:
-        if name in scope.environment.broken:
-            scope.context.failed = True
-        else:
-            candidates = [*tree.BUILTIN_REDUCERS, *scope.environment.names("callable")]
-            scope.unknown(syntax.Name(name, span=expr.callee.span), candidates, "reducer")
+        _unknown_reducer(expr.callee, scope)
         return None
     if make is None:
         return None
@@ -70,6 +66,16 @@ def several(expr: syntax.Reduction, scope: Scope) -> Several | None:
         return _reduce(make(), tuple(each() for each in binders), test, built, span)
 
     return Several([arg.type for arg in args], build)
+
+
+def _unknown_reducer(callee: syntax.Ref, scope: Scope) -> None:
+    if callee.text in scope.environment.broken:
+        scope.context.failed = True
+    elif callee.text in tree.FUNCTIONS or callee.text in DTYPES:
+        scope.error("reducer", f"`{callee.text}` is not a reducer, and takes no `for`", callee.span)
+    else:
+        candidates = [*tree.BUILTIN_REDUCERS, *scope.environment.names("callable")]
+        scope.unknown(syntax.Name(callee.text, span=callee.span), candidates, "reducer")
 
 
 def _reduce(
@@ -105,7 +111,8 @@ def _builtin_reducer(expr: syntax.Reduction, args: list[Typed], scope: Scope) ->
         return None
     if name in ("any", "all"):
         if unify(args[0].type, BOOL) is None:
-            scope.error("dtype", f"`{name}` takes bool", expr.body.span, "compare, as in `x != 0`")
+            message = f"`{name}` takes bool, not {describe(args[0].type)}"
+            scope.error("dtype", message, expr.body.span, "compare, as in `x != 0`")
             return None
     elif not expressions.require_class(args[0], "number", f"`{name}`", scope):
         return None
@@ -121,7 +128,7 @@ def _own_reducer(
 
     item, name = declaration.item, expr.callee.text
     if not isinstance(item, syntax.Reducer):
-        scope.error("reducer", f"`{name}` is not a reducer", expr.callee.span)
+        scope.error("reducer", f"`{name}` is not a reducer, and takes no `for`", expr.callee.span)
         return None
     if not check_reducer(declaration).is_usable or item.identity is None or item.combine is None:
         scope.context.failed = True
@@ -136,7 +143,8 @@ def _own_reducer(
     types = [dtype_of(result.dtype, inside) for result in item.results]
     for type, arg in zip(types, args):
         target = Typed(type, arg.span, arg.build)
-        expressions.agree(target, arg, arg.span, scope, f"`{name}` and its argument")
+        if expressions.is_unknown(expressions.agree(target, arg, arg.span, scope, f"`{name}` and its argument")):
+            return None
     take_defaults(item.params, names, inside)
     for formal in (*item.left, *item.right):
         names[formal.name.text] = _formal(formal.name.text, dtype_of(formal.type.dtype, inside), scope.at(expr.span))
