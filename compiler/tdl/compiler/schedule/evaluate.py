@@ -2,7 +2,8 @@
 
 It is strict where a compiled kernel is fast: storage is made anew for each iteration of the loop it belongs to, holds
 nothing at first, and an element that is read before it is written, or lies outside of its buffer, is an error of ours.
-Loops of every kind run in order. Elements are addressed as the buffers say, by origin, layout and ring.
+Loops of every kind run in order, unless a `Watch` says otherwise. Elements are addressed as the buffers say, by origin,
+layout and ring.
 """
 
 from __future__ import annotations
@@ -23,11 +24,35 @@ from tdl.language.forms import Form, Symbol
 Value = Any
 """A NumPy scalar."""
 Element = tuple[int, ...]
+Place = tuple[int, Element]
+"""Which storage (each time it is made it has another number), and where in it."""
 
 
-def evaluate_nest(nest: Nest, inputs: Mapping[str, Array], sizes: Mapping[Symbol, int]) -> dict[str, Array]:
+class Watch:
+    """What is told of a run, and may choose the order of each loop's iterations. This one lets everything be."""
+
+    def order(self, loop: Loop, values: range) -> Sequence[int]:
+        """The values of a loop, in the order in which they run."""
+        return values
+
+    def enter(self, loop: Loop) -> None:
+        """A loop begins, for one iteration of all around it."""
+
+    def iterate(self, loop: Loop, value: int) -> None:
+        """An iteration of the loop entered last begins."""
+
+    def leave(self, loop: Loop) -> None:
+        """The loop entered last is over."""
+
+    def touch(self, leaf: Leaf, tensor: str, place: Place, is_write: bool) -> None:
+        """A statement reads or writes a place in storage."""
+
+
+def evaluate_nest(
+    nest: Nest, inputs: Mapping[str, Array], sizes: Mapping[Symbol, int], watch: Watch | None = None
+) -> dict[str, Array]:
     """The outputs of a nest, by name. Raises what the program raises; InternalError for a nest that is wrong."""
-    runner = _Runner(with_initialisations(nest), inputs, sizes)
+    runner = _Runner(with_initialisations(nest), inputs, sizes, watch or Watch())
     with np.errstate(all="ignore"):
         runner.allocate(None)
         runner.nodes(runner.nest.body)
@@ -35,9 +60,13 @@ def evaluate_nest(nest: Nest, inputs: Mapping[str, Array], sizes: Mapping[Symbol
 
 
 class _Runner:
-    def __init__(self, nest: Nest, inputs: Mapping[str, Array], sizes: Mapping[Symbol, int]) -> None:
+    def __init__(self, nest: Nest, inputs: Mapping[str, Array], sizes: Mapping[Symbol, int], watch: Watch) -> None:
         self.nest = nest
         self.inputs = inputs
+        self.watch = watch
+        self.running: Leaf | None = None
+        self.made = 0
+        self.numbers: dict[str, int] = {}
         self.values: dict[Symbol, int] = dict(sizes)
         for name, value in nest.program.parameters.items():
             if isinstance(value, int):
@@ -55,6 +84,8 @@ class _Runner:
         """Fresh storage for everything kept for one iteration of a loop."""
         for name, buffer in self.nest.buffers.items():
             if buffer.at == loop:
+                self.made += 1
+                self.numbers[name] = self.made
                 self.storage[name] = {}
                 self.origins[name] = tuple(map(self.form, buffer.origin))
                 self.extents[name] = tuple(map(self.form, buffer.extents))
@@ -79,6 +110,7 @@ class _Runner:
         if tensor in self.inputs:
             return self.inputs[tensor][element]
         _, at = self.place(tensor, element)
+        self.touched(tensor, at, False)
         try:
             owner, value = self.storage[tensor][at]
         except KeyError:
@@ -89,7 +121,12 @@ class _Runner:
 
     def write(self, tensor: str, element: Element, value: Value) -> None:
         _, at = self.place(tensor, element)
+        self.touched(tensor, at, True)
         self.storage[tensor][at] = (element, value)
+
+    def touched(self, tensor: str, at: Element, is_write: bool) -> None:
+        if self.running is not None:
+            self.watch.touch(self.running, tensor, (self.numbers[tensor], at), is_write)
 
     def result(self, name: str) -> Array:
         shape = tuple(max(size, 0) for size in self.shapes[name])
@@ -104,25 +141,31 @@ class _Runner:
         for node in nodes:
             match node:
                 case Loop():
-                    values = range(self.form(node.lo), self.form(node.hi))
-                    for value in reversed(values) if node.descending else values:
-                        self.values[node.symbol] = value
-                        self.allocate(node.symbol)
-                        self.nodes(node.body)
-                    self.values.pop(node.symbol, None)
+                    self.loop(node)
                 case Leaf():
                     self.leaf(node)
+
+    def loop(self, loop: Loop) -> None:
+        values = range(self.form(loop.lo), self.form(loop.hi))
+        self.watch.enter(loop)
+        for value in self.watch.order(loop, values[::-1] if loop.descending else values):
+            self.watch.iterate(loop, value)
+            self.values[loop.symbol] = value
+            self.allocate(loop.symbol)
+            self.nodes(loop.body)
+        self.values.pop(loop.symbol, None)
+        self.watch.leave(loop)
 
     def leaf(self, leaf: Leaf) -> None:
         if any(self.form(guard) < 0 for guard in leaf.guards):
             return
         stage = self.nest.stages[leaf.stage]
-        outer = dict(self.values)
+        outer, self.running = dict(self.values), leaf
         self.values.update({own: self.form(form) for own, form in leaf.at})
         through = dict(leaf.through)
         if all(bool(self.expr(each, through)) for each in (stage.domain, stage.filter) if each is not None):
             self.statement(stage, through)
-        self.values = outer
+        self.values, self.running = outer, None
 
     def statement(self, stage: Stage, through: Mapping[str, str]) -> None:
         match stage.work:
