@@ -227,7 +227,8 @@ class _Builder:
         name = placed.item.name  # type: ignore[union-attr]
         assert isinstance(name, syntax.Name)
         through = " and ".join(f"`{_name_of(each.item)}`" for each in others)
-        what = f"{through}, which refers back to it" if others else "itself"
+        verb = "refers" if len(others) == 1 else "refer"
+        what = f"{through}, which {verb} back to it" if others else "itself"
         note = "recursion over tensors is written as a recurrence: `S[t] = S[t - 1] + X[t]`"
         is_computed = isinstance(placed.item, syntax.Fn | syntax.Reducer | syntax.Graph)
         notes = (note,) if is_computed else ()
