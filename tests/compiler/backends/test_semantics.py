@@ -91,6 +91,14 @@ def test_division_by_zero_fails(check_both, sign, dtype):
     assert isinstance(failure, DivisionByZero)
 
 
+def test_one_remainder_for_several_lanes(check_both):
+    """LLVM's vectoriser would take the subscript from the first lane, which the condition leaves out."""
+    text = """op f(x: i32[M], b: bool[N]) -> z: i32[M, N] where M >= 1 {{ z[i, j] = {0} if b[j] else 0 }}"""
+    lanes = np.arange(33) % 4 == 3
+    for value in ("x[i + 3 | wrap]", "x[i + 3 | mirror]", "x[(7*i) % M]", "x[i] // max(x[M - 1 - i], 2)"):
+        check_both(text.format(value), integers(1, 99, 5), lanes)
+
+
 # ---- reductions
 
 

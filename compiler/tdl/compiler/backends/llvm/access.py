@@ -91,7 +91,7 @@ def _brought_inside(block: Block, mode: str, subscript: str, extent: str) -> str
 def _modulo(block: Block, value: str, period: str) -> str:
     """`value % period`, never negative; a period below 1, which no element can have, counts as 1."""
     safe = block.value(f"call i64 @llvm.smax.i64(i64 {period}, i64 1)")
-    remainder = block.value(f"srem i64 {value}, {safe}")
+    remainder = block.divide(f"srem i64 {value}, {safe}")
     negative = block.value(f"icmp slt i64 {remainder}, 0")
     moved = block.value(f"add i64 {remainder}, {safe}")
     return block.value(f"select i1 {negative}, i64 {moved}, i64 {remainder}")

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+SCALAR = '!0 = !{!"llvm.loop.vectorize.enable", i1 false}'
 _ODD = re.compile(r"[^A-Za-z0-9_.]")
 
 
@@ -20,11 +21,16 @@ def plain_name(text: str) -> str:
 
 @dataclass
 class Block:
-    """The body of a function being written; `slots` go to the entry block, where LLVM turns them into registers."""
+    """The body of a function being written; `slots` go to the entry block, where LLVM turns them into registers.
+
+    `metadata` goes after the function; it refers to `!0`, which `SCALAR` defines.
+    """
 
     lines: list[str] = field(default_factory=list)
     slots: list[str] = field(default_factory=list)
+    metadata: list[str] = field(default_factory=list)
     current: str = "entry"
+    divisions: int = 0
     _count: int = 0
 
     def fresh(self, hint: str) -> str:
@@ -37,6 +43,15 @@ class Block:
         register = f"%{self.fresh(hint)}"
         self.lines.append(f"  {register} = {instruction}")
         return register
+
+    def divide(self, instruction: str) -> str:
+        """A division or remainder of integers by something that is not a constant.
+
+        No loop around one is vectorised. Where only some lanes run a division that is the same in all of them, LLVM
+        takes the result of the first lane, which may not have computed it (llvm/llvm-project issue 142957).
+        """
+        self.divisions += 1
+        return self.value(instruction)
 
     def do(self, instruction: str) -> None:
         self.lines.append(f"  {instruction}")
@@ -92,9 +107,16 @@ class Block:
         runs = self.value(f"icmp sge i64 {index}, {lo}" if descending else f"icmp slt i64 {index}, {hi}")
         self.branch(runs, inside, end)
         self.label(inside)
+        divisions = self.divisions
         body(index)
         self.do(f"{following} = {'sub' if descending else 'add'} nsw i64 {index}, 1")
         phi = f"  {index} = phi i64 [ {start}, %{entered} ], [ {following}, %{self.current} ]"
         self.lines.insert(phi_at, phi)
-        self.jump(head)
+        self.do(f"br label %{head}" + (f", !llvm.loop {self.scalar_loop()}" if self.divisions > divisions else ""))
         self.label(end)
+
+    def scalar_loop(self) -> str:
+        """Metadata for a loop that is not to be vectorised; each needs its own."""
+        number = len(self.metadata) + 1
+        self.metadata.append(f"!{number} = distinct !{{!{number}, !0}}")
+        return f"!{number}"

@@ -20,8 +20,9 @@ def floor_division(context: Context, left: str, right: str, dtype: DType, site: 
     if constant is None or constant == 0:
         zero = context.block.value(f"icmp eq {kind} {right}, 0")
         context.fail_when(zero, Code.DIVISION_BY_ZERO, site)
+    divide = context.block.divide if constant is None else context.block.value
     if dtype.kind == "unsigned":
-        return context.block.value(f"{'udiv' if want == 'quotient' else 'urem'} {kind} {left}, {right}")
+        return divide(f"{'udiv' if want == 'quotient' else 'urem'} {kind} {left}, {right}")
     if constant == -1:
         return context.block.value(f"sub {kind} 0, {left}") if want == "quotient" else "0"
     if constant is not None:
@@ -39,13 +40,14 @@ def floor_division(context: Context, left: str, right: str, dtype: DType, site: 
 def _signed(context: Context, left: str, right: str, kind: str, want: str) -> str:
     """Floor division by something that is neither 0 nor -1, from LLVM's division towards zero."""
     block = context.block
-    remainder = block.value(f"srem {kind} {left}, {right}")
+    divide = block.value if _constant(right) is not None else block.divide
+    remainder = divide(f"srem {kind} {left}, {right}")
     inexact = block.value(f"icmp ne {kind} {remainder}, 0")
     mixed = block.value(f"xor {kind} {remainder}, {right}")
     opposed = block.value(f"icmp slt {kind} {mixed}, 0")
     adjust = block.value(f"and i1 {inexact}, {opposed}")
     if want == "quotient":
-        quotient = block.value(f"sdiv {kind} {left}, {right}")
+        quotient = divide(f"sdiv {kind} {left}, {right}")
         return block.value(f"add {kind} {quotient}, {block.value(f'sext i1 {adjust} to {kind}')}")
     moved = block.value(f"add {kind} {remainder}, {right}")
     return block.value(f"select i1 {adjust}, {kind} {moved}, {kind} {remainder}")

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tdl.compiler.backends.llvm.block import Block, plain_name
+from tdl.compiler.backends.llvm.block import SCALAR, Block, plain_name
 from tdl.compiler.backends.llvm.context import Buffer, Context, Site
 from tdl.compiler.backends.llvm.expression import lower_expr
 from tdl.compiler.backends.llvm.integers import form_value
@@ -63,7 +63,8 @@ def _body(nest: Nest, name: str) -> tuple[str, tuple[Site, ...]]:
     Statements(context).body(nest.body)
     block.do("ret i32 0")
     head = f"define internal i32 @{name}({_parameters(program)}) noinline nounwind {{"
-    return "\n".join((head, "entry:", *block.slots, *block.lines, "}\n")), tuple(context.sites)
+    metadata = [SCALAR, *block.metadata] if block.metadata else []
+    return "\n".join((head, "entry:", *block.slots, *block.lines, "}\n", *metadata)), tuple(context.sites)
 
 
 def _parameters(program: Program) -> str:

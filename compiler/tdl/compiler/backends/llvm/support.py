@@ -163,6 +163,6 @@ def support_for(text: str, machine_f16: bool) -> str:
     declared: dict[str, str] = {}
     for result, name, args in _DECLARED.findall(text + body):
         types = ", ".join(arg.strip().split(" ")[0] for arg in args.split(",") if arg.strip())
-        attributes = "" if name.startswith("llvm.") else " nounwind willreturn memory(none)"
+        attributes = "" if name.startswith("llvm.") else " nounwind willreturn speculatable memory(none)"
         declared.setdefault(name, f"declare {result} @{name}({types}){attributes}")
     return "\n".join(declared.values()) + "\n" + body + "\n"
