@@ -59,6 +59,10 @@ def read_file(path: str) -> Source | None:
         return None
 
 
+MAX_IMPORTS = 50
+"""Of modules that import each other in a chain."""
+
+
 class _Loader:
     """Follows imports once each, and notices circles."""
 
@@ -68,7 +72,7 @@ class _Loader:
         self._open: list[str] = []
 
     def analyse(self, source: Source) -> Analysis:
-        self._open.append(source.path)
+        self._open.append(str(PurePath(source.path)))
         file = parse_file(source)
         module = build_module(source, file, lambda path: self._import(path, source))
         self._open.pop()
@@ -85,6 +89,8 @@ class _Loader:
         location = locate(path, importer.path)
         if location in self._open:
             return f"`{path}` imports this module in turn"
+        if len(self._open) > MAX_IMPORTS:
+            return f"imports nest more than {MAX_IMPORTS} deep"
         analysis = self._done.get(location)
         if analysis is None:
             source = self._read(location) if not path.startswith("std.") else standard(path)

@@ -6,6 +6,7 @@ circle are reported, and cannot be used.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
@@ -18,6 +19,9 @@ from tdl.language.scope import MAX_DEPTH, NAMESPACES, Declaration, Environment, 
 from tdl.language.source import Source, Span
 
 Key = tuple[Namespace, str]
+
+_WORD = re.compile(r"\w+")
+_PATH = re.compile(r"[\w.]+")
 
 
 @dataclass(frozen=True)
@@ -74,6 +78,7 @@ class _Builder:
     imported: dict[Key, Declaration] = field(default_factory=dict)
     named: set[str] = field(default_factory=set)
     broken: set[str] = field(default_factory=set)
+    absent: set[str] = field(default_factory=set)  # paths that could not be imported: all names in them are broken
     schedules: list[Declaration] = field(default_factory=list)
     known: frozenset[str] = frozenset()
     """All names of `own` and `imported`: of what an item mentions, most is its own."""
@@ -101,7 +106,10 @@ class _Builder:
     def _name(self, number: int, placed: syntax.PlacedItem) -> None:
         item = placed.item
         if isinstance(item, syntax.BrokenItem):
-            if item.name is not None:
+            if item.keyword in ("import", "from"):
+                self.broken.update(_WORD.findall(placed.parsed.text))
+                self.absent.update(_PATH.findall(placed.parsed.text))
+            elif item.name is not None:
                 self.broken.add(item.name.text)
             return
         space = NAMESPACES.get(type(item))
@@ -142,6 +150,7 @@ class _Builder:
         loaded = self.load(path)
         if isinstance(loaded, str):
             self._error("import", loaded, item.path.span, placed)
+            self.absent.add(path)
             self.broken.update(name.text for name in item.names or ())
             return
         self.schedules.extend(loaded.schedules)
@@ -210,7 +219,8 @@ class _Builder:
                 target = made.get(self.own[here]) if here in self.own else self.imported.get(here)
                 if target is not None and name not in circular:
                     found[here] = target
-        broken = names & (circular | self.broken)
+        absent = {name for name in names if any(name.startswith(f"{path}.") for path in self.absent)}
+        broken = (names & (circular | self.broken)) | absent
         environment = Environment(dict(sorted(found.items())), broken)
         depth = 1 + max((each.depth for each in found.values() if is_inlined(each.item)), default=0)
         parsed, key = placed.parsed, _key(placed, environment)
