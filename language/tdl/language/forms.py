@@ -10,15 +10,18 @@ constants, and least and greatest of quasi-affine forms.
     p % 8               becomes   p - 8*(p//8)
 
 All values are `i64`; sums and products wrap like the machine's, which the rewriting respects.
+Forms and atoms are named tuples, since they are hashed and compared more than anything else is done with them; a `tag`
+keeps atoms of different kinds apart.
+
 It does not decide anything that needs context (whether `N - 2 >= 0`): that is `sets.py`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from functools import lru_cache
 from math import gcd
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from tdl.language.tree import Expr
@@ -26,8 +29,7 @@ if TYPE_CHECKING:
 SymbolKind = Literal["index", "dim", "param", "unknown"]
 
 
-@dataclass(frozen=True, slots=True)
-class Symbol:
+class Symbol(NamedTuple):
     """An index, a dimension or an integer parameter; names are unique within an op's scope, so content is identity.
 
     An `unknown` stands for a range end or a size that is still to be inferred (`ranges.py`); none is left in a checked
@@ -41,19 +43,18 @@ class Symbol:
         return self.name
 
 
-@dataclass(frozen=True, slots=True)
-class FloorDiv:
+class FloorDiv(NamedTuple):
     """`dividend // divisor`, rounding down; the divisor may be anything, and zero raises when it is evaluated."""
 
     dividend: Form
     divisor: Form
+    tag: Literal["//"] = "//"
 
     def __str__(self) -> str:
         return f"{_grouped(self.dividend)}//{_grouped(self.divisor, '*', '//')}"
 
 
-@dataclass(frozen=True, slots=True)
-class Extreme:
+class Extreme(NamedTuple):
     """`min(left, right)` or `max(left, right)`."""
 
     kind: Literal["min", "max"]
@@ -64,19 +65,18 @@ class Extreme:
         return f"{self.kind}({self.left}, {self.right})"
 
 
-@dataclass(frozen=True, slots=True)
-class Product:
+class Product(NamedTuple):
     """`left * right` where neither is a constant."""
 
     left: Form
     right: Form
+    tag: Literal["*"] = "*"
 
     def __str__(self) -> str:
         return f"{_grouped(self.left, '//')}*{_grouped(self.right, '//')}"
 
 
-@dataclass(frozen=True, slots=True)
-class Opaque:
+class Opaque(NamedTuple):
     """A value read from data, of dtype i64."""
 
     expr: Expr
@@ -90,8 +90,7 @@ class Opaque:
 Atom = Symbol | FloorDiv | Extreme | Product | Opaque
 
 
-@dataclass(frozen=True, slots=True)
-class Form:
+class Form(NamedTuple):
     """`terms` are (atom, non-zero coefficient) in canonical order."""
 
     terms: tuple[tuple[Atom, int], ...]
@@ -122,7 +121,7 @@ class Form:
     def mentions(self, symbol: Symbol) -> bool:
         return any(symbol == each for each in self.symbols())
 
-    def __add__(self, other: Form | int) -> Form:
+    def __add__(self, other: Form | int) -> Form:  # type: ignore[override]
         if isinstance(other, int):
             return Form(self.terms, self.constant + other)
         if not other.terms:
@@ -147,7 +146,7 @@ class Form:
             sums[atom] = sums.get(atom, 0) - coefficient
         return _form(sums, self.constant - other.constant)
 
-    def __mul__(self, factor: int) -> Form:
+    def __mul__(self, factor: int) -> Form:  # type: ignore[override]
         if factor == 0:
             return ZERO
         if factor == 1:
@@ -284,8 +283,19 @@ def _divides_by_zero(form: Form) -> bool:
 def _form(sums: dict[Atom, int], constant: int) -> Form:
     terms = [(atom, coefficient) for atom, coefficient in sums.items() if coefficient]
     if len(terms) > 1:
-        terms.sort(key=lambda term: str(term[0]))
+        terms.sort(key=_rank)
     return Form(tuple(terms), constant)
+
+
+def _rank(term: tuple[Atom, int]) -> str:
+    """What the canonical order goes by: the atom's text."""
+    atom = term[0]
+    return atom.name if isinstance(atom, Symbol) else _text(atom)
+
+
+@lru_cache(maxsize=4096)
+def _text(atom: Atom) -> str:
+    return str(atom)
 
 
 def _is_affine(atom: Atom) -> bool:
@@ -324,7 +334,7 @@ def _without_remainders(form: Form) -> tuple[Form, list[tuple[str, int]]]:
         times, over = divmod(-coefficient, scale)
         have = dict(form.terms)
         if not over and all(have.get(part) == times * c for part, c in quotient.dividend.terms):
-            text = f"{_grouped(quotient.dividend)} % {_grouped(quotient.divisor)}"
+            text = f"{_grouped(quotient.dividend)} % {_grouped(quotient.divisor, '*', '//')}"
             found.append((text if times == 1 else f"({text})" if times == -1 else f"{abs(times)}*({text})", times))
             form = form - (quotient.dividend - Form(((atom, scale),), 0)) * times
     return form, found

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 
@@ -27,6 +28,7 @@ def main() -> None:
 
 
 def _run() -> int:
+    gc.set_threshold(100_000, 20, 100)  # little of what a command makes is a cycle: looking for them costs a tenth
     from tdl.compiler.cli.app import app
     from tdl.compiler.cli.fault import Fault
 
