@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from tdl.compiler.runtime.entry import Spec
+from tdl.compiler.runtime.table import Spec
 from tdl.language.arrays import Array, dtype_of
 from tdl.language.binding import ArrayType
 

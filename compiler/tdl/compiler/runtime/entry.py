@@ -3,45 +3,23 @@
 from __future__ import annotations
 
 import ctypes
-import struct
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from math import prod
 from typing import Any
 
 import numpy as np
 from tdl.compiler.backends.llvm.kernel import ALIGNMENT
 from tdl.compiler.backends.llvm.scalars import concrete
-from tdl.compiler.runtime import fastcall
-from tdl.compiler.runtime.compile import Kernel, load_text
+from tdl.compiler.runtime.compile import Kernel
 from tdl.compiler.runtime.failures import raise_failure
+from tdl.compiler.runtime.fastcall import FastCall, bind_fastcall
 from tdl.compiler.runtime.layout import is_known_layout
+from tdl.compiler.runtime.table import Signature, Spec
 from tdl.compiler.runtime.work import is_long
 from tdl.language.arrays import Array, numpy_dtype
 from tdl.language.binding import Bound
 
-FastCall = Callable[..., Any]
-"""Called with `out` and the inputs; NotImplemented where they are not what it was made for."""
-
-
 _ADDRESSABLE = 1 << 47
-
-
-@dataclass(frozen=True)
-class Spec:
-    """What an array must be."""
-
-    name: str
-    dtype: np.dtype[Any]
-    shape: tuple[int, ...]
-
-    @property
-    def bytes(self) -> int:
-        return prod(self.shape) * self.dtype.itemsize
-
-    def __str__(self) -> str:
-        return f"{self.dtype}[{', '.join(map(str, self.shape))}]"
 
 
 class Entry:
@@ -62,7 +40,9 @@ class Entry:
         self._failure = partial(raise_failure, program.name, kernel.sites)
         self.fast: FastCall = missed
         if is_known_layout():
-            self.fast = self._bind_fast(kernel, is_long(kernel.nest, bound.sizes))
+            unlock = is_long(kernel.nest, bound.sizes)
+            signature = Signature(kernel.address, self.inputs, self.outputs, self.workspace, unlock, self._failure)
+            self.fast = bind_fastcall(signature)
 
     def call(self, inputs: list[Array], outputs: list[Array]) -> None:
         """Run the kernel on dense arrays of exactly the dtypes and shapes of the entry."""
@@ -78,35 +58,6 @@ class Entry:
         sizes = (ctypes.addressof(self._sizes[spec.name]) for spec in specs)
         words = [word for array, size in zip(arrays, sizes) for word in (array.ctypes.data, size)]
         return (ctypes.c_void_p * len(words))(*words)
-
-    def _bind_fast(self, kernel: Kernel, unlock: bool) -> FastCall:
-        """The C function bound to this entry's table and to what the table points to."""
-        kept: list[object] = [np.ndarray, NotImplemented, None, self._failure, np.empty, tuple, ()]
-        words = [0] * fastcall.HEAD
-        words[fastcall.KERNEL] = kernel.address
-        words[fastcall.INPUTS], words[fastcall.OUTPUTS] = len(self.inputs), len(self.outputs)
-        words[fastcall.WORKSPACE], words[fastcall.UNLOCK] = self.workspace, unlock
-        places = (
-            fastcall.NDARRAY, fastcall.NOT_IMPLEMENTED, fastcall.NONE, fastcall.FAILURE, fastcall.EMPTY, fastcall.TUPLE,
-            fastcall.NO_INDEX,
-        )  # fmt: skip
-        for place, each in zip(places, kept):
-            words[place] = id(each)
-        sizes_at = fastcall.HEAD + fastcall.RECORD * (len(self.inputs) + len(self.outputs))
-        sizes: list[int] = []
-        for spec in (*self.inputs, *self.outputs):
-            kept += [spec.dtype, spec.shape]
-            words += [
-                id(spec.dtype),
-                len(spec.shape),
-                spec.bytes,
-                sizes_at + len(sizes),
-                id(spec.shape),
-                not spec.shape,
-            ]
-            sizes += spec.shape
-        table = struct.pack(f"={len(words) + len(sizes)}q", *words, *sizes)
-        return _c_function((table, *kept))
 
 
 def _spec(bound: Bound, name: str) -> Spec:
@@ -143,32 +94,3 @@ def allocate(op: str, spec: Spec) -> Array:
         return np.empty(spec.shape, spec.dtype)
     except (ValueError, MemoryError) as error:
         raise MemoryError(f"{op}: {spec.name} is too large: {error}") from None
-
-
-class _MethodDefinition(ctypes.Structure):
-    """CPython's PyMethodDef."""
-
-    _fields_ = [
-        ("name", ctypes.c_char_p),
-        ("function", ctypes.c_void_p),
-        ("flags", ctypes.c_int),
-        ("doc", ctypes.c_char_p),
-    ]
-
-
-_METH_FASTCALL = 0x0080
-
-
-@cache
-def _definition() -> _MethodDefinition:
-    """Kept for the life of the process, as functions made from it point to it."""
-    address = load_text(fastcall.fastcall_text(), (fastcall.NAME,))[fastcall.NAME]
-    return _MethodDefinition(b"fastcall", address, _METH_FASTCALL, None)
-
-
-def _c_function(owner: tuple[object, ...]) -> FastCall:
-    make = ctypes.pythonapi.PyCFunction_NewEx
-    make.restype = ctypes.py_object
-    make.argtypes = [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
-    function: FastCall = make(ctypes.addressof(_definition()), owner, None)
-    return function

@@ -21,7 +21,8 @@ from tdl.compiler.runtime.arguments import (
     sort_arguments,
 )
 from tdl.compiler.runtime.compile import Kernel, compile_program
-from tdl.compiler.runtime.entry import Entry, FastCall, allocate, missed
+from tdl.compiler.runtime.entry import Entry, allocate, missed
+from tdl.compiler.runtime.fastcall import FastCall
 from tdl.language import syntax
 from tdl.language.arrays import dtype_of
 from tdl.language.binding import BindError, bind

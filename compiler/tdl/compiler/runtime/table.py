@@ -1,0 +1,83 @@
+"""What the fast call reads: a table in words of 8 bytes for each signature, and NumPy's array objects.
+
+    0 kernel    1 inputs   2 outputs   3 ndarray   4 workspace bytes   5 release lock   6 NotImplemented   7 None
+    8 failure   9 empty   10 tuple    11 ()       12... one record of 6 words for each input, then each output:
+    dtype   rank   bytes   word at which its sizes start   shape (outputs)   1 if the result is a scalar
+
+Objects stand as their addresses; who has the table keeps them alive.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+import numpy as np
+
+HEAD, RECORD = 12, 6
+(
+    KERNEL, INPUTS, OUTPUTS, NDARRAY, WORKSPACE, UNLOCK, NOT_IMPLEMENTED, NONE, FAILURE, EMPTY, TUPLE, NO_INDEX,
+) = range(HEAD)  # fmt: skip
+DTYPE, RANK, BYTES, SIZES, SHAPE, SCALAR = range(RECORD)
+
+# NumPy's array object: byte offsets, verified in layout.py.
+TYPE_AT, DATA_AT, RANK_AT, SHAPE_AT, DTYPE_AT, FLAGS_AT = 8, 16, 24, 32, 56, 64
+READABLE, WRITABLE = 0x0101, 0x0501  # C-contiguous and aligned; and writeable
+
+
+@dataclass(frozen=True)
+class Spec:
+    """What an array must be."""
+
+    name: str
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+
+    @property
+    def bytes(self) -> int:
+        return prod(self.shape) * self.dtype.itemsize
+
+    def __str__(self) -> str:
+        return f"{self.dtype}[{', '.join(map(str, self.shape))}]"
+
+
+@dataclass(frozen=True)
+class Signature:
+    """A kernel at exact dtypes and shapes. `unlock` says that it runs long enough to give up the interpreter's lock."""
+
+    kernel: int
+    inputs: tuple[Spec, ...]
+    outputs: tuple[Spec, ...]
+    workspace: int
+    unlock: bool
+    failure: Callable[..., Any]
+
+
+def pack_table(signature: Signature) -> tuple[object, ...]:
+    """The table as bytes, then every object that it holds the address of."""
+    objects = {
+        NDARRAY: np.ndarray,
+        NOT_IMPLEMENTED: NotImplemented,
+        NONE: None,
+        FAILURE: signature.failure,
+        EMPTY: np.empty,
+        TUPLE: tuple,
+        NO_INDEX: (),
+    }
+    words = [0] * HEAD
+    words[KERNEL], words[WORKSPACE], words[UNLOCK] = signature.kernel, signature.workspace, signature.unlock
+    words[INPUTS], words[OUTPUTS] = len(signature.inputs), len(signature.outputs)
+    for place, each in objects.items():
+        words[place] = id(each)
+    kept = [*objects.values()]
+    specs = signature.inputs + signature.outputs
+    sizes: list[int] = []
+    for spec in specs:
+        kept += [spec.dtype, spec.shape]
+        sizes_at = HEAD + RECORD * len(specs) + len(sizes)
+        words += [id(spec.dtype), len(spec.shape), spec.bytes, sizes_at, id(spec.shape), not spec.shape]
+        sizes += spec.shape
+    return struct.pack(f"={len(words) + len(sizes)}q", *words, *sizes), *kept
