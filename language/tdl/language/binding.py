@@ -16,6 +16,7 @@ from tdl.language.check import Checked, check_op
 from tdl.language.dtypes import I64, DType, belongs
 from tdl.language.folding import value_of
 from tdl.language.forms import Form, Symbol
+from tdl.language.literals import shorten
 from tdl.language.parameters import Kind, Value, check_value, compile_time, kind_of
 from tdl.language.report import Report
 from tdl.language.scope import Context, Declaration, Scope, SizeEntity, TensorEntity
@@ -240,6 +241,8 @@ class _Solver:
     def _set(self, symbol: Symbol, value: int, source: str, argument: str) -> None:
         if value < 0:
             raise BindError("shape", f"the dimension `{symbol}` would be {value}", argument)
+        if value > I64.greatest:
+            raise BindError("shape", f"the dimension `{symbol}` would be {shorten(value)}, too large", argument)
         self.known[symbol] = value
         self.source[symbol] = source
 
@@ -342,13 +345,15 @@ def _require_dtypes(program: tree.Program, arrays: Mapping[str, ArrayType]) -> N
 def _check_facts(op: Declaration, program: tree.Program, sizes: Mapping[Symbol, int]) -> None:
     values = {symbol: forms.constant(size) for symbol, size in sizes.items()}
     for fact in program.facts:
-        if value_of(_substituted(fact, values)):
+        holds = value_of(_substituted(fact, values))
+        if holds:
             continue
         used = {symbol: sizes[symbol] for symbol in tree.symbols_of(fact) if symbol in sizes}
         at = f" at {describe_sizes(used)}" if used else ""
         match fact:
             case tree.Compare("ge", tree.Integer(form), tree.Integer(zero)) if zero == forms.ZERO:
-                raise BindError("fact", f"{form} would be negative{at}", next((str(s) for s in used), None))
+                what = "would be negative" if holds is not None else "would divide by zero"
+                raise BindError("fact", f"{form} {what}{at}", next((str(s) for s in used), None))
         text = " ".join(op.text[fact.span.start : fact.span.end].split())
         raise BindError("fact", f"`{program.name}` requires {text}, which does not hold{at}")
 

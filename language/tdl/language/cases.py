@@ -209,27 +209,32 @@ class _Reader:
 
     def _expect(self, bound: Bound) -> dict[str, Nested]:
         expect: dict[str, Nested] = {}
+        seen: set[str] = set()
         for argument in self.item.expect if isinstance(self.item, syntax.Test) else ():
             name = argument.name.text if argument.name is not None else ""
             if name not in bound.program.outputs:
                 known = ", ".join(f"`{each}`" for each in bound.program.outputs)
                 message = f"`{name}` is not an output of `{bound.program.name}` (it has {known})"
                 self.scope.error("test", message, argument.span)
-                continue
-            value = self._data(argument.value)
-            if value is None:
-                continue
-            if shape_of(value) != bound.output_shapes[name] and not _is_empty(value, bound.output_shapes[name]):
-                wanted = list(bound.output_shapes[name])
-                self.scope.error(
-                    "shape", f"`{name}` has shape {wanted}, and {_shape(value)} is expected", argument.span
-                )
-                continue
-            dtype = bound.program.tensors[name].dtype
-            assert isinstance(dtype, DType)
-            self._fits(name, value, dtype, argument.span)
-            expect[name] = value
+            elif name in seen:
+                self.scope.error("test", f"`{name}` is expected twice", argument.span)
+            elif (value := self._expected(name, argument, bound)) is not None:
+                expect[name] = value
+            seen.add(name)
         return expect
+
+    def _expected(self, name: str, argument: syntax.Argument, bound: Bound) -> Nested | None:
+        value, shape = self._data(argument.value), bound.output_shapes[name]
+        if value is None:
+            return None
+        if shape_of(value) != shape and not (value == [] and 0 in shape):
+            message = f"`{name}` has shape {list(shape)}, and {_shape(value)} is expected"
+            self.scope.error("shape", message, argument.span)
+            return None
+        dtype = bound.program.tensors[name].dtype
+        assert isinstance(dtype, DType)
+        self._fits(name, value, dtype, argument.span)
+        return value
 
 
 def shape_of(value: Nested) -> tuple[int, ...]:
@@ -251,7 +256,3 @@ def _shape(value: Nested) -> str:
 
 def _literal(value: Constant) -> str:
     return str(value).lower() if isinstance(value, bool) else shorten(value)
-
-
-def _is_empty(value: Nested, shape: tuple[int, ...]) -> bool:
-    return value == [] and 0 in shape

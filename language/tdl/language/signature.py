@@ -92,19 +92,22 @@ def elaborate_signature(
             entity = declare_tensor(each, "input" if role == "input" else "output", signature.scope)
             _declare(each.name, entity, signature)
             tensors.append(entity)
+    if not isinstance(item, syntax.Intrinsic):
+        signature.facts.extend(built for fact in item.facts if (built := _fact(fact, signature.scope)) is not None)
     for tensor in (*signature.inputs, *signature.outputs):
         signature.facts.extend(_not_negative(tensor))
-    if not isinstance(item, syntax.Intrinsic):
-        for fact in item.facts:
-            with context.attempt():
-                typed = expressions.condition(fact, signature.scope, "a fact")
-                built = None if context.failed else typed.build()
-            if built is not None and any(isinstance(node, tree.Access | tree.Reduce) for node in tree.walk(built)):
-                message = "a fact is about sizes and parameters, not about data"
-                context.error("fact", message, fact.span, "data can decide in a filter: `for i in 0..N if ...`")
-            elif built is not None:
-                signature.facts.append(replace(built, span=fact.span))
     return signature
+
+
+def _fact(fact: syntax.Expr, scope: Scope) -> tree.Expr | None:
+    with scope.context.attempt():
+        typed = expressions.condition(fact, scope, "a fact")
+        built = None if scope.context.failed else typed.build()
+    if built is not None and any(isinstance(node, tree.Access | tree.Reduce) for node in tree.walk(built)):
+        message = "a fact is about sizes and parameters, not about data"
+        scope.error("fact", message, fact.span, "data can decide in a filter: `for i in 0..N if ...`")
+        return None
+    return None if built is None else replace(built, span=fact.span)
 
 
 def declare_tensor(each: syntax.Declaration | syntax.Let, role: str, scope: Scope) -> TensorEntity:
