@@ -60,7 +60,8 @@ def test_dtype_parameters_of_every_class(marked: Marked) -> None:
 
 def test_a_dtype_parameter_takes_what_all_of_its_class_take(marked: Marked) -> None:
     marked("""
-        op f[F: float, I: integer, N: number, D: dtype](a: F, b: I, c: N, d: D) -> (A: F, B: I, C: N, E: D, G: N, H: D) {
+        op f[F: float, I: integer, N: number, D: dtype](a: F, b: I, c: N, d: D)
+            -> (A: F, B: I, C: N, E: D, G: N, H: D) {
             A = bit_not(a)  # error: [dtype] <a> `bit_not` takes integers, not F
             B = exp(b)  # error: [dtype] <b> `exp` takes floats, not I
             C = c / 2  # error: [dtype] <c / 2> `/` takes floats, not N
