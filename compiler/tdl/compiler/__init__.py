@@ -6,14 +6,23 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tdl.compiler.runtime.module import Module, ProgramError, load
+    from tdl.compiler.runtime.scheduled import ScheduleError
     from tdl.compiler.runtime.threads import num_threads, set_num_threads
 
-__all__ = ["Module", "ProgramError", "load", "num_threads", "set_num_threads"]
+_PLACES = {
+    "Module": "module",
+    "ProgramError": "module",
+    "ScheduleError": "scheduled",
+    "load": "module",
+    "num_threads": "threads",
+    "set_num_threads": "threads",
+}
+__all__ = ["Module", "ProgramError", "ScheduleError", "load", "num_threads", "set_num_threads"]
 
 
 def __getattr__(name: str) -> object:
-    if name not in __all__:
+    if name not in _PLACES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from tdl.compiler.runtime import module, threads
+    from importlib import import_module
 
-    return getattr(threads if name.endswith("threads") else module, name)
+    return getattr(import_module(f"tdl.compiler.runtime.{_PLACES[name]}"), name)

@@ -14,6 +14,7 @@ from tdl.compiler.kernel.default import default_nest
 from tdl.compiler.kernel.tree import Nest
 from tdl.compiler.kernel.verify import verify_nest
 from tdl.compiler.runtime import cache
+from tdl.compiler.schedule import tree as schedule
 from tdl.language.tree import Program
 
 _linked: dict[str, dict[str, int]] = {}
@@ -39,6 +40,11 @@ def compile_program(program: Program) -> Kernel:
     text = kernel_text(nest, machine_f16=host().machine_f16)
     addresses = load_text(text.ir, (text.name, text.workspace))
     return Kernel(program, nest, addresses[text.name], addresses[text.workspace], text.sites)
+
+
+def compile_nest(nest: schedule.Nest) -> Kernel:
+    """The kernel of an op under a schedule."""
+    return compile_program(nest.program)
 
 
 def load_text(ir: str, exports: tuple[str, ...]) -> dict[str, int]:

@@ -12,6 +12,9 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from tdl.compiler.runtime.op import Op
+from tdl.compiler.runtime.scheduled import FindSource, find_source
+from tdl.compiler.schedule.check import diagnose
+from tdl.compiler.schedule.choose import schedules_of
 from tdl.language.analysis import Analysis, analyse
 from tdl.language.diagnostic import Diagnostic
 from tdl.language.source import Source
@@ -31,9 +34,12 @@ class ProgramError(ValueError):
 class Module:
     """The ops of a checked file, as attributes and by name: `m.softmax`, `m["softmax"]`, `for name in m`."""
 
-    def __init__(self, analysis: Analysis) -> None:
+    def __init__(self, analysis: Analysis, schedules: bool = True) -> None:
         self._path = analysis.source.path
-        self._ops = {name: Op(declaration) for name, declaration in analysis.module.ops.items()}
+        self._ops = {
+            name: Op(op, schedules_of(op, analysis.module.schedules) if schedules else (), _finder(analysis.source))
+            for name, op in analysis.module.ops.items()
+        }
 
     def __getattr__(self, name: str) -> Op:
         if name.startswith("_") or name not in self._ops:
@@ -48,6 +54,10 @@ class Module:
     def __iter__(self) -> Iterator[str]:
         return iter(self._ops)
 
+    def values(self) -> Iterator[Op]:
+        """Every op."""
+        return iter(self._ops.values())
+
     def __contains__(self, name: object) -> bool:
         return name in self._ops
 
@@ -61,10 +71,13 @@ class Module:
         return f"<tdl module {self._path}: {', '.join(self._ops) or 'no ops'}>"
 
 
-def load(source: str | os.PathLike[str] | Source) -> Module:
+def load(source: str | os.PathLike[str] | Source, *, schedules: bool = True) -> Module:
     """Check a file, by its path or as a `Source` with its text, and make its ops callable.
 
-    Raises OSError where the file cannot be read, ProgramError where it has errors. An op is compiled when it is called.
+    Ops run under the file's schedules unless `schedules` is False: results are the same, up to the rounding of sums.
+    Raises OSError where the file cannot be read, ProgramError where it has errors, refused lines of schedules among
+    them. An op is compiled when it is called; where a line is legal or not by the sizes of a call, that call raises
+    ScheduleError.
     """
     if not isinstance(source, Source):
         path = os.fspath(source)
@@ -73,6 +86,11 @@ def load(source: str | os.PathLike[str] | Source) -> Module:
         except UnicodeDecodeError as error:
             raise ValueError(f"{path} is not UTF-8 text: {error}") from None
     analysis = analyse(source)
-    if analysis.has_errors:
-        raise ProgramError(source, analysis.diagnostics)
-    return Module(analysis)
+    diagnostics = diagnose(analysis) if schedules else analysis.diagnostics
+    if any(diagnostic.severity == "error" for diagnostic in diagnostics):
+        raise ProgramError(source, diagnostics)
+    return Module(analysis, schedules)
+
+
+def _finder(source: Source) -> FindSource:
+    return lambda path: source if path == source.path else find_source(path)

@@ -8,7 +8,7 @@ threads at once.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,23 +20,28 @@ from tdl.compiler.runtime.arguments import (
     read_argument,
     sort_arguments,
 )
-from tdl.compiler.runtime.compile import Kernel, compile_program
 from tdl.compiler.runtime.entry import Entry, allocate, missed
 from tdl.compiler.runtime.fastcall import FastCall
+from tdl.compiler.runtime.kernels import Kernels
+from tdl.compiler.runtime.scheduled import FindSource, find_source
 from tdl.language import syntax
 from tdl.language.arrays import dtype_of
 from tdl.language.binding import BindError, bind
 from tdl.language.scope import Declaration
-from tdl.language.tree import Program
 
 _FLOATS = (float, np.floating)
 _KEPT = 256  # signatures, of which each keeps a table of a few hundred bytes
 
 
 class Op:
-    """A compiled op. Inputs by position or name, compile-time parameters by name, `out` for arrays to write into."""
+    """A compiled op. Inputs by position or name, compile-time parameters by name, `out` for arrays to write into.
 
-    def __init__(self, declaration: Declaration) -> None:
+    It runs under the first of `schedules` that holds; `find` gives the text of files for messages about them.
+    """
+
+    def __init__(
+        self, declaration: Declaration, schedules: Sequence[Declaration] = (), find: FindSource = find_source
+    ) -> None:
         item = declaration.item
         assert isinstance(item, syntax.Op)
         self.declaration = declaration
@@ -49,7 +54,7 @@ class Op:
         self._fast: FastCall = missed
         self._fast_by_key: dict[object, FastCall] = {}
         self._entries: dict[object, Entry] = {}
-        self._kernels: dict[int, tuple[Program, Kernel]] = {}
+        self._kernels = Kernels(declaration, schedules, find)
 
     def __call__(self, *args: object, out: object = None, **named: object) -> Any:
         """Results as NumPy arrays: one alone, several as a tuple; those of rank 0 as NumPy scalars."""
@@ -147,12 +152,7 @@ class Op:
         except BindError as error:
             kind = TypeError if error.code in ("dtype", "parameter") else ValueError
             raise kind(f"{self.__name__}: {error}") from None
-        kept = self._kernels.get(id(bound.program))
-        if kept is None:
-            if len(self._kernels) >= _KEPT:
-                self._kernels.clear()
-            kept = self._kernels[id(bound.program)] = bound.program, compile_program(bound.program)
-        return Entry(kept[1], bound)
+        return Entry(self._kernels.kernel(bound), bound)
 
 
 def _call_key(args: tuple[Any, ...], named: dict[str, object]) -> object:
