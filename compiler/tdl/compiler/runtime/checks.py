@@ -140,7 +140,7 @@ class ArgumentChecks:
         block.do(f"store ptr {self.field(record, SHAPE, 'ptr')}, ptr {self.pair}")
         block.do(f"store ptr {self.field(record, DTYPE, 'ptr')}, ptr {self.at(self.pair, '1')}")
         array = block.value(
-            f"call ptr @PyObject_Vectorcall(ptr {self.pointer(EMPTY)}, ptr {self.pair}, i64 2, ptr null)"
+            f"call ptr @PyObject_VectorcallDict(ptr {self.pointer(EMPTY)}, ptr {self.pair}, i64 2, ptr null)"
         )
         made = block.fresh("made")
         block.branch(block.value(f"icmp eq ptr {array}, null"), "undo", made)

@@ -43,7 +43,7 @@ declare i64 @PyTuple_Size(ptr)
 declare ptr @PyTuple_New(i64)
 declare i32 @PyTuple_SetItem(ptr, i64, ptr)
 declare ptr @PyBytes_AsString(ptr)
-declare ptr @PyObject_Vectorcall(ptr, ptr, i64, ptr)
+declare ptr @PyObject_VectorcallDict(ptr, ptr, i64, ptr)
 declare ptr @PyObject_GetItem(ptr, ptr)
 declare ptr @PyLong_FromLongLong(i64)
 declare ptr @PyErr_NoMemory()
@@ -123,7 +123,7 @@ class _Body(ArgumentChecks):
         for position, value in enumerate(values):
             number = block.value(f"call ptr @PyLong_FromLongLong(i64 {value})")
             block.do(f"store ptr {number}, ptr {self.at(numbers, str(position))}")
-        block.value(f"call ptr @PyObject_Vectorcall(ptr {self.pointer(FAILURE)}, ptr {numbers}, i64 5, ptr null)")
+        block.value(f"call ptr @PyObject_VectorcallDict(ptr {self.pointer(FAILURE)}, ptr {numbers}, i64 5, ptr null)")
         for position in range(5):
             self.release(block.value(f"load ptr, ptr {self.at(numbers, str(position))}"))
 
