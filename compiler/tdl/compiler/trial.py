@@ -5,11 +5,14 @@ It prints nothing and decides nothing about exit codes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
+from tdl.compiler.runtime.module import Module
 from tdl.compiler.runtime.op import Op
+from tdl.language.analysis import Analysis
 from tdl.language.arrays import Array, numpy_dtype
 from tdl.language.cases import Case
 from tdl.language.comparing import Difference, first_difference, magnitude_of, tolerances
@@ -55,6 +58,21 @@ def run_compiled(case: Case, inputs: Mapping[str, Array]) -> dict[str, Array]:
     result = Op(case.op)(*(inputs[name] for name in program.inputs), **parameters)
     results = result if len(program.outputs) > 1 else (result,)
     return {name: np.asarray(each) for name, each in zip(program.outputs, results)}
+
+
+def compiled_call(analysis: Analysis, case: Case, inputs: Mapping[str, Array]) -> Callable[[], object]:
+    """A call of the compiled op, under its schedule, that writes into arrays of its own."""
+    module = Module(analysis)
+    op = next(module[name] for name in module if module[name].declaration == case.op)
+    program = case.bound.program
+    parameters = {name: value for name, value in program.parameters.items() if value is not None}
+    args = [inputs[name] for name in program.inputs]
+    out = tuple(
+        np.empty(case.bound.output_shapes[name], numpy_dtype(program.tensors[name].dtype)) for name in program.outputs
+    )
+    target = out if len(out) > 1 else out[0]
+    op(*args, out=target, **parameters)
+    return partial(op, *args, out=target, **parameters)
 
 
 def _compare(

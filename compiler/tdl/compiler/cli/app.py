@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
+from tdl.compiler.cli.bench import bench
 from tdl.compiler.cli.check import check
 from tdl.compiler.cli.explain import explain
 from tdl.compiler.cli.fmt import fmt
@@ -23,6 +24,7 @@ app = typer.Typer(
 app.command()(check)
 app.command()(fmt)
 app.command("test")(run_tests)
+app.command()(bench)
 app.command()(run)
 app.command()(show)
 app.command()(explain)

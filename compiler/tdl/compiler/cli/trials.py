@@ -42,7 +42,7 @@ def trials_of(analysis: Analysis) -> Iterator[Trial]:
         elif isinstance(item, syntax.Test):
             case = check_case(entry.declaration).case
             if case is not None:
-                yield Trial(*place, case.name, case.op.name, _arguments(case), partial(_compare, case))
+                yield Trial(*place, case.name, case.op.name, arguments_of(case), partial(_compare, case))
 
 
 def _sample(reducer: syntax.Reducer, analysis: Analysis, seed: int) -> tuple[Line, ...]:
@@ -86,7 +86,7 @@ def _value(value: float, case: Case, tensor: str) -> str:
     return f"{value:.7g}" if dtype.is_float and dtype.name != "f64" else str(value)
 
 
-def _arguments(case: Case) -> str:
+def arguments_of(case: Case) -> str:
     """`M=7 S=[3, 50] stride=2`: sizes, packs as lists, and compile-time parameters."""
     packs: dict[str, list[int]] = {name: [] for name in case.bound.program.packs}
     sizes: dict[str, object] = {}
