@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import subprocess
 import sys
@@ -19,10 +20,8 @@ def as_before():
     set_num_threads(before)
 
 
-def number() -> int:
-    import ctypes
-
-    return ctypes.c_int64.from_address(threads.number_address()).value
+def number_at(team: threads.Team) -> int:
+    return ctypes.c_int64.from_address(team.number_at).value
 
 
 def test_one_thread_is_serial():
@@ -35,11 +34,12 @@ def test_one_thread_is_serial():
 def test_each_number_has_its_team():
     set_num_threads(3)
     three = threads.team()
-    assert (three.threads, number()) == (3, three.number)
+    assert (three.threads, number_at(three)) == (3, three.number)
     set_num_threads(2)
-    assert number() == -1
+    assert number_at(three) == -1
     two = threads.team()
-    assert (two.threads, two.parallel_for, number()) == (2, three.parallel_for, two.number)
+    assert (two.threads, two.parallel_for) == (2, three.parallel_for)
+    assert number_at(three) == number_at(two) == two.number
     assert two.state != three.state
     set_num_threads(3)
     assert threads.team() == three

@@ -22,6 +22,8 @@ from tdl.compiler.runtime.table import (
     SHAPE,
     SHAPE_AT,
     SIZES,
+    TEAM,
+    TEAM_AT,
     TUPLE,
     TYPE_AT,
     WRITABLE,
@@ -47,8 +49,10 @@ class ArgumentChecks:
         block.do(f"store i64 0, ptr {self.made}")
 
     def check(self) -> None:
-        """How many arguments there are, then each of them."""
+        """Whether the table is for the threads there are now; how many arguments there are, then each of them."""
         block = self.block
+        number = block.value(f"load atomic i64, ptr {self.pointer(TEAM_AT)} monotonic, align 8")
+        self.require(block.value(f"icmp eq i64 {number}, {self.word(TEAM)}"))
         expected = block.value(f"add i64 {self.inputs}, 1")
         self.require(block.value(f"icmp eq i64 %count, {expected}"))
         block.loop("0", self.inputs, self.take_input)

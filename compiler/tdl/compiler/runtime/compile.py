@@ -32,6 +32,7 @@ class Kernel:
     address: int
     workspace: int
     sites: tuple[Site, ...]
+    is_parallel: bool = False
 
 
 def compile_program(program: Program) -> Kernel:

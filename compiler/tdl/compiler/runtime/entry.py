@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from tdl.compiler.backends.llvm.kernel import ALIGNMENT
 from tdl.compiler.backends.llvm.scalars import concrete
+from tdl.compiler.runtime import threads
 from tdl.compiler.runtime.compile import Kernel
 from tdl.compiler.runtime.failures import raise_failure
 from tdl.compiler.runtime.fastcall import FastCall, bind_fastcall
@@ -33,6 +34,7 @@ class Entry:
         for spec in self.outputs:
             if spec.bytes > _ADDRESSABLE:
                 raise MemoryError(f"{self.name}: {spec.name} is too large: {spec}")
+        self.team = threads.team() if kernel.is_parallel else threads.SERIAL
         self.workspace = _workspace(kernel, bound)
         specs = self.inputs + self.outputs
         self._sizes = {spec.name: (ctypes.c_int64 * len(spec.shape))(*spec.shape) for spec in specs}
@@ -40,16 +42,23 @@ class Entry:
         self._failure = partial(raise_failure, program.name, kernel.sites)
         self.fast: FastCall = missed
         if is_known_layout():
-            unlock = is_long(kernel.nest, bound.sizes)
-            signature = Signature(kernel.address, self.inputs, self.outputs, self.workspace, unlock, self._failure)
-            self.fast = bind_fastcall(signature)
+            unlock = kernel.is_parallel or is_long(kernel.nest, bound.sizes)
+            self.fast = bind_fastcall(
+                Signature(kernel.address, self.inputs, self.outputs, self.workspace, unlock, self._failure, self.team)
+            )
+
+    @property
+    def is_current(self) -> bool:
+        """Whether it is for the threads that there are now."""
+        return self.team is threads.SERIAL or self.team == threads.team()
 
     def call(self, inputs: list[Array], outputs: list[Array]) -> None:
         """Run the kernel on dense arrays of exactly the dtypes and shapes of the entry."""
         error = (ctypes.c_int64 * 5)()
         workspace = allocate(self.name, Spec("the workspace", np.dtype(np.uint8), (self.workspace + ALIGNMENT,)))
         aligned = -(-workspace.ctypes.data // ALIGNMENT) * ALIGNMENT
-        context = (ctypes.c_void_p * 5)(aligned, None, None, ctypes.addressof(error), None)
+        team = self.team
+        context = (ctypes.c_void_p * 5)(aligned, team.parallel_for, team.state, ctypes.addressof(error), None)
         code = self._kernel(context, self._tensors(inputs, self.inputs), self._tensors(outputs, self.outputs))
         if code:
             self._failure(code, *error[1:])

@@ -23,7 +23,9 @@ from tdl.compiler.runtime.table import (
     KERNEL,
     NO_INDEX,
     NOT_IMPLEMENTED,
+    PARALLEL_FOR,
     SCALAR,
+    STATE,
     UNLOCK,
     WORKSPACE,
     Signature,
@@ -77,6 +79,8 @@ class _Body(ArgumentChecks):
         small = block.slot(f"[{_STACK_WORKSPACE} x i8], align 64", "workspace")
         block.do(f"store i64 0, ptr {error}")
         block.do(f"call void @llvm.memset.p0.i64(ptr {context}, i8 0, i64 40, i1 false)")
+        block.do(f"store ptr {self.pointer(PARALLEL_FOR)}, ptr {self.at(context, '1')}")
+        block.do(f"store ptr {self.pointer(STATE)}, ptr {self.at(context, '2')}")
         block.do(f"store ptr {error}, ptr {self.at(context, '3')}")
         size = self.word(WORKSPACE)
         large = block.value(f"icmp ugt i64 {size}, {_STACK_WORKSPACE}")

@@ -137,7 +137,7 @@ class Op:
             found = self._entries.get(key)
         except TypeError:
             raise TypeError(f"{self.__name__}: compile-time parameters are numbers, bools or dtypes") from None
-        if found is not None:
+        if found is not None and found.is_current:
             return found
         entry = self._bind(arguments, parameters)
         if len(self._entries) >= _KEPT:

@@ -1,7 +1,8 @@
 """What the fast call reads: a table in words of 8 bytes for each signature, and NumPy's array objects.
 
     0 kernel    1 inputs   2 outputs   3 ndarray   4 workspace bytes   5 release lock   6 NotImplemented   7 None
-    8 failure   9 empty   10 tuple    11 ()       12... one record of 6 words for each input, then each output:
+    8 failure   9 empty   10 tuple    11 ()       12 team   13 address of its number   14 parallel_for   15 state
+    16... one record of 6 words for each input, then each output:
     dtype   rank   bytes   word at which its sizes start   shape (outputs)   1 if the result is a scalar
 
 Objects stand as their addresses; who has the table keeps them alive.
@@ -16,10 +17,12 @@ from math import prod
 from typing import Any
 
 import numpy as np
+from tdl.compiler.runtime.threads import SERIAL, Team
 
-HEAD, RECORD = 12, 6
+HEAD, RECORD = 16, 6
 (
     KERNEL, INPUTS, OUTPUTS, NDARRAY, WORKSPACE, UNLOCK, NOT_IMPLEMENTED, NONE, FAILURE, EMPTY, TUPLE, NO_INDEX,
+    TEAM, TEAM_AT, PARALLEL_FOR, STATE,
 ) = range(HEAD)  # fmt: skip
 DTYPE, RANK, BYTES, SIZES, SHAPE, SCALAR = range(RECORD)
 
@@ -54,6 +57,7 @@ class Signature:
     workspace: int
     unlock: bool
     failure: Callable[..., Any]
+    team: Team = SERIAL
 
 
 def pack_table(signature: Signature) -> tuple[object, ...]:
@@ -70,6 +74,9 @@ def pack_table(signature: Signature) -> tuple[object, ...]:
     words = [0] * HEAD
     words[KERNEL], words[WORKSPACE], words[UNLOCK] = signature.kernel, signature.workspace, signature.unlock
     words[INPUTS], words[OUTPUTS] = len(signature.inputs), len(signature.outputs)
+    team = signature.team
+    words[TEAM], words[TEAM_AT] = team.number, team.number_at
+    words[PARALLEL_FOR], words[STATE] = team.parallel_for, team.state
     for place, each in objects.items():
         words[place] = id(each)
     kept = [*objects.values()]

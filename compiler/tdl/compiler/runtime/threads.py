@@ -25,14 +25,20 @@ _MOST = 1024
 class Team:
     """What a kernel is called with: the address of a `parallel_for`, its state, and how many threads that may use.
 
-    `number` tells teams apart. An address of 0 means that loops run serially.
+    `number` tells teams apart; at the address `number_at` stands that of the team that calls have now. An address of 0
+    for `parallel_for` means that loops run serially.
     """
 
     number: int
+    number_at: int
     parallel_for: int
     state: int
     threads: int
 
+
+_always = ctypes.c_int64(0)
+SERIAL = Team(0, ctypes.addressof(_always), 0, 0, 1)
+"""The team of kernels without parallel loops, whatever the others have."""
 
 _lock = threading.RLock()
 if hasattr(os, "register_at_fork"):
@@ -83,14 +89,9 @@ def team() -> Team:
         key = _chosen or _own(num_threads())
         found = _teams.get(key)
         if found is None:
-            found = _teams[key] = Team(len(_teams), *key)
+            found = _teams[key] = Team(len(_teams), ctypes.addressof(_current), *key)
         _current.value = found.number
         return found
-
-
-def number_address() -> int:
-    """Where the current team's number stands: code that holds another one must ask again."""
-    return ctypes.addressof(_current)
 
 
 @cache
