@@ -234,7 +234,7 @@ def extreme(kind: Literal["min", "max"], left: Form, right: Form) -> Form:
 
 
 def substitute(form: Form, values: Mapping[Symbol, Form], data: Callable[[Expr], Expr] | None = None) -> Form:
-    """The form with symbols replaced; `data` rewrites the expressions of opaque atoms."""
+    """The form with symbols replaced, in its data too; `data` rewrites the expressions of opaque atoms instead."""
     sums: dict[Atom, int] = {}
     total = form.constant
     for atom, coefficient in form.terms:
@@ -267,7 +267,16 @@ def _substitute(atom: Atom, values: Mapping[Symbol, Form], data: Callable[[Expr]
         case Product(left, right):
             return product(substitute(left, values, data), substitute(right, values, data))
         case Opaque(expr):
-            return opaque(expr if data is None else data(expr))
+            return opaque(_substitute_data(expr, values) if data is None else data(expr))
+
+
+def _substitute_data(expr: Expr, values: Mapping[Symbol, Form]) -> Expr:
+    from tdl.language.tree import map_children
+
+    def visit(each: Expr) -> Expr:
+        return map_children(each, visit, lambda form: substitute(form, values, visit))
+
+    return visit(expr)
 
 
 def _divides_by_zero(form: Form) -> bool:
