@@ -11,9 +11,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from tdl.compiler.runtime.dlpack import from_dlpack
 from tdl.compiler.runtime.table import Spec
 from tdl.language.arrays import Array, dtype_of
 from tdl.language.binding import ArrayType
+
+_LITERALS = (bool, int, float, list, tuple)
 
 
 @dataclass(frozen=True)
@@ -53,7 +56,7 @@ def sort_arguments(
 
 def read_argument(op: str, name: str, value: object) -> Argument:
     """An argument as an array: NumPy's, anything with the array interface or DLPack, numbers, lists of numbers."""
-    is_literal = isinstance(value, (bool, int, float, list, tuple)) and not isinstance(value, np.generic)
+    is_literal = isinstance(value, _LITERALS) and not isinstance(value, np.generic)
     array = _as_array(op, name, value)
     if is_literal:
         if array.dtype.kind not in "biuf":
@@ -68,16 +71,14 @@ def read_argument(op: str, name: str, value: object) -> Argument:
 
 def _as_array(op: str, name: str, value: object) -> Array:
     try:
-        if hasattr(value, "__dlpack__") and not isinstance(value, (np.ndarray, np.generic)):
-            if not hasattr(value, "__array_interface__"):
-                shared: Array = np.from_dlpack(value)
-                return shared
-        elif not isinstance(value, (bool, int, float, list, tuple)) and not _is_array_like(value):
-            raise TypeError(f"{op}: {name} is a {type(value).__name__}, not an array, a number or a list of numbers")
-        array: Array = np.asarray(value)
-    except (ValueError, BufferError, RuntimeError, OverflowError) as error:
+        if hasattr(value, "__dlpack__") and not hasattr(value, "__array_interface__"):
+            return from_dlpack(value)
+        if isinstance(value, _LITERALS) or _is_array_like(value):
+            array: Array = np.asarray(value)
+            return array
+    except (TypeError, ValueError, BufferError, RuntimeError, OverflowError) as error:
         raise TypeError(f"{op}: {name} cannot be read as an array: {error}") from None
-    return array
+    raise TypeError(f"{op}: {name} is a {type(value).__name__}, not an array, a number or a list of numbers")
 
 
 def _is_array_like(value: object) -> bool:
