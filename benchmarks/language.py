@@ -92,17 +92,18 @@ def _tdlc() -> list[str]:
 
 def recheck(rounds: int) -> Iterator[Figure]:
     """One line of one op is edited at a time; every op of one copy of the programs is edited in turn."""
+    from tdl.compiler.schedule.check import diagnose
     from tdl.language.analysis import analyse
     from tdl.language.source import Source
 
     text = generate(LINES)
-    analyse(Source("long.tdl", text))
+    diagnose(analyse(Source("long.tdl", text)))
     heads = [line for line in text.splitlines() if line.startswith("op ") and "_4" in line and line.endswith("{")]
     times: dict[str, list[float]] = {head: [] for head in heads}
     for number in range(rounds):
         for head in heads:
             source = Source("long.tdl", text.replace(head, f"{head}  # edit {number}"))
-            times[head].append(seconds(lambda source=source: analyse(source)))
+            times[head].append(seconds(lambda source=source: diagnose(analyse(source))))
     yield Figure("check again after a one-line edit, slowest op", max(map(median, times.values())) * 1e3, "ms", 30)
 
 

@@ -36,24 +36,36 @@ def diagnose(analysis: Analysis) -> tuple[Diagnostic, ...]:
 
 def check_schedules(analysis: Analysis) -> tuple[Diagnostic, ...]:
     """What is wrong with a file's own schedules, with absolute spans. Nothing that the language reported already."""
-    cases = tuple(
-        entry.declaration
-        for entry in analysis.module.entries
-        if isinstance(entry.declaration.item, syntax.Test | syntax.Bench)
-    )
+    cases = _cases_by_op(analysis)
     found: list[Diagnostic] = []
     for entry in analysis.module.entries:
-        if isinstance(entry.declaration.item, syntax.Schedule):
-            found += [each.shifted(entry.placed.offset) for each in check_legality(entry.declaration, cases)]
+        item = entry.declaration.item
+        if isinstance(item, syntax.Schedule):
+            of_op = tuple(cases.get(_callable(entry.declaration, item.op), ()))
+            found += [each.shifted(entry.placed.offset) for each in check_legality(entry.declaration, of_op)]
     return tuple(found)
+
+
+def _cases_by_op(analysis: Analysis) -> dict[Declaration | None, list[Declaration]]:
+    """Tests and benches by what they call: a schedule is asked again only where those of its own op change."""
+    found: dict[Declaration | None, list[Declaration]] = {}
+    for entry in analysis.module.entries:
+        item = entry.declaration.item
+        if isinstance(item, syntax.Test | syntax.Bench) and item.call is not None:
+            found.setdefault(_callable(entry.declaration, item.call.callee), []).append(entry.declaration)
+    return found
+
+
+def _callable(user: Declaration, name: syntax.Ref) -> Declaration | None:
+    return user.environment.find("callable", name.text)
 
 
 @lru_cache(maxsize=512)
 def check_legality(schedule: Declaration, cases: tuple[Declaration, ...]) -> tuple[Diagnostic, ...]:
-    """Refusals of a schedule's lines, spans relative to its item; `cases` are the tests and benches that give sizes."""
+    """Refusals of a schedule's lines, spans relative to its item; `cases` are the op's tests and benches, for sizes."""
     item = schedule.item
     assert isinstance(item, syntax.Schedule)
-    op = schedule.environment.find("callable", item.op.text)
+    op = _callable(schedule, item.op)
     if op is None or not isinstance(op.item, syntax.Op) or check_schedule(schedule) or not check_op(op).is_sound:
         return ()
     refused = [step for step in applied(schedule, check_op(op).program).steps if step.refusal is not None]
