@@ -1,0 +1,211 @@
+"""Judges a case: what is accepted must be right, what is refused must be wrong.
+
+An accepted schedule gives the evaluator's result at every size tried, applied to symbols and to numbers, with its
+parallel and vector loops forwards, backwards and at random, and no two iterations of these touch one place. A refusal
+for a race, an order or a placement is confirmed by enumeration (`confirm.py`), or counted as conservative.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from random import Random
+from typing import Literal
+
+import numpy as np
+from tdl.compiler.schedule.apply import Applied
+from tdl.compiler.schedule.evaluate import evaluate_nest
+from tdl.compiler.schedule.printer import print_nest
+from tdl.compiler.schedule.refusal import Refusal
+from tdl.compiler.schedule.tree import Nest
+from tdl.compiler.schedule.walk import loops_of
+from tdl.language.arrays import Array
+from tdl.language.comparing import EXACT, first_difference, magnitude_of, tolerances
+from tdl.language.diagnostic import InternalError
+from tdl.language.evaluate import evaluate
+from tdl.language.failure import Failure
+from tdl.language.tree import Program
+
+from tests.compiler.schedule.generated.cases import Case, Sizes, Subject, symbols
+from tests.compiler.schedule.generated.confirm import confirm
+from tests.compiler.schedule.generated.tracing import Order, Trace, backwards, shuffled
+
+Verdict = Literal["accepted", "structural", "confirmed", "conservative", "data", "undecided"]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What became of a line: accepted, or refused and how that was judged."""
+
+    verb: str
+    verdict: Verdict
+    message: str = ""
+
+
+@dataclass
+class Report:
+    """All findings; `failures` say what is wrong, shortest first line of each being its kind."""
+
+    case: Case
+    findings: list[Finding] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
+
+
+def judge(case: Case) -> Report:
+    """Everything there is to say about a case."""
+    report = Report(case)
+    try:
+        subject = Subject(case)
+        program = subject.program
+    except (ValueError, StopIteration) as error:
+        report.failures.append(f"not an op: {error}")
+        return report
+    applied = _applied(report, lambda: subject.applied(), "with symbols")
+    if applied is None:
+        return report
+    _names(report, subject, applied)
+    for sizes in case.sizes:
+        _results(report, subject, program, applied.nest, sizes, f"symbolic at {sizes}")
+    for sizes in case.sizes[:2]:
+        bound = _applied(report, lambda sizes=sizes: subject.applied_at(sizes), f"at {sizes}")
+        if bound is not None:
+            _bound_refusals(report, subject, applied, bound, sizes)
+            _results(report, subject, subject.program_at(sizes), bound.nest, sizes, f"bound to {sizes}")
+    if not report.failures:
+        report.findings.extend(_findings(subject, applied, case.sizes))
+    return report
+
+
+def _applied(report: Report, apply: object, when: str) -> Applied | None:
+    try:
+        return apply()  # type: ignore[operator, no-any-return]
+    except Exception as error:  # noqa: BLE001: a traceback is what is looked for
+        report.failures.append(f"traceback {type(error).__name__}: {error} ({when})")
+        return None
+
+
+# ---- lines
+
+
+def _names(report: Report, subject: Subject, applied: Applied) -> None:
+    """What the language refuses by name must be refused by the nest as well, until the first refusal parts them."""
+    lines = subject.schedule.item.body  # type: ignore[union-attr]
+    offset = next(e.placed.offset for e in subject.analysis.module.entries if e.declaration is subject.schedule)
+    for number, (line, step) in enumerate(zip(lines, applied.steps[1:])):
+        if step.refusal is not None:
+            return
+        for found in subject.analysis.diagnostics:
+            start = found.primary.start - offset
+            if line.span.start <= start < line.span.end:
+                text = report.case.lines[number]
+                report.failures.append(f"names: `{text}` is refused by name and accepted by the nest: {found.message}")
+
+
+def _findings(subject: Subject, applied: Applied, sizes: tuple[Sizes, ...]) -> Iterator[Finding]:
+    for number, (text, step) in enumerate(zip(subject.case.lines, applied.steps[1:])):
+        verb = text.split()[0]
+        if step.refusal is None:
+            yield Finding(verb, "accepted")
+        else:
+            before = applied.steps[number].nest
+            yield Finding(verb, confirm(subject, number, before, step.refusal, sizes), step.refusal.message)
+
+
+def _bound_refusals(report: Report, subject: Subject, applied: Applied, bound: Applied, sizes: Sizes) -> None:
+    """A line that is legal at all sizes is legal at each."""
+    for number, (general, special) in enumerate(zip(applied.steps[1:], bound.steps[1:])):
+        if special.refusal is not None and general.refusal is None and _is_proved(special.refusal.code):
+            text = report.case.lines[number]
+            verdict = confirm(subject, number, bound.steps[number].nest, special.refusal, (sizes,))
+            kind = "wrongly accepted with symbols" if verdict == "confirmed" else "refused with numbers only"
+            report.failures.append(f"{kind}: `{text}` at {sizes}: {special.refusal.message}")
+            return
+        if (special.refusal is None) != (general.refusal is None):
+            return  # from here on the two are different schedules
+
+
+def _is_proved(code: str) -> bool:
+    return code in ("race", "order", "placement", "undecided")
+
+
+# ---- results
+
+
+def _results(report: Report, subject: Subject, program: Program, nest: Nest, sizes: Sizes, when: str) -> None:
+    inputs, values = subject.inputs(sizes), symbols(sizes)
+    try:
+        wanted = evaluate(program, inputs, values)
+    except Failure:
+        return
+    for name, order, trace in _runs(nest):
+        found = _run(report, nest, inputs, values, trace, f"{name}, {when}")
+        if found is None:
+            return
+        difference = _difference(subject, program, inputs, found, wanted, sizes)
+        if difference is not None:
+            report.failures.append(f"wrong result: {difference} ({name}, {when})")
+            return
+        if trace.clashes:
+            clash = trace.clashes[0]
+            what = f"iterations {clash.first} and {clash.second} of {clash.loop} touch one place of {clash.tensor}"
+            report.failures.append(f"race accepted: {what} ({when})")
+            return
+
+
+def _runs(nest: Nest) -> Iterator[tuple[str, Order, Trace]]:
+    """The nest in order, watched; and, where some loops have no order, in others."""
+    loops = list(loops_of(nest.body))
+    free = {loop.symbol for loop in loops if loop.kind in ("parallel", "vector")}
+    vectors = {loop.symbol for loop in loops if loop.kind == "vector"}
+    yield "in order", list, Trace(nest, free, vectors)
+    if free:
+        for name, order in (("backwards", backwards), ("at random", shuffled(Random(len(loops))))):
+            yield name, order, Trace(nest, moved=free, arrange=order)
+
+
+def _run(
+    report: Report, nest: Nest, inputs: dict[str, Array], values: object, trace: Trace, when: str
+) -> dict[str, Array] | None:
+    try:
+        return evaluate_nest(nest, inputs, values, trace)  # type: ignore[arg-type]
+    except InternalError as error:
+        report.failures.append(f"wrong nest: {error} ({when})")
+    except Refusal as refusal:
+        report.failures.append(f"refused too late: {refusal.message} ({when})")
+    except Failure as failure:
+        report.failures.append(f"raises: {failure} ({when})")
+    except Exception as error:  # noqa: BLE001: a traceback is what is looked for
+        report.failures.append(f"traceback {type(error).__name__}: {error} ({when})")
+    return None
+
+
+def _difference(
+    subject: Subject,
+    program: Program,
+    inputs: dict[str, Array],
+    found: dict[str, Array],
+    wanted: dict[str, Array],
+    sizes: Sizes,
+) -> object:
+    is_exact = subject.case.op.is_exact
+    allowed = {} if is_exact else tolerances(program, symbols(sizes))
+    for name, array in wanted.items():
+        try:
+            difference = first_difference(
+                name, np.asarray(found[name]), array, allowed.get(name, EXACT), magnitude_of(inputs)
+            )
+        except ValueError as error:
+            return error
+        if difference is not None:
+            return difference
+    return None
+
+
+def describe(report: Report) -> str:
+    """The case and what is wrong with it, for a person."""
+    lines = [f"# seed {report.case.seed}", *(f"# {failure}" for failure in report.failures), report.case.text]
+    try:
+        lines.append(print_nest(Subject(report.case).applied().nest))
+    except Exception as error:  # noqa: BLE001: what fails may be the printer
+        lines.append(f"# no nest: {error}")
+    return "\n".join(lines)
