@@ -46,6 +46,17 @@ def test_numbers_and_scalars(tdlc):
     assert "Y   f32[3]  min 0  mean 1.333  max 3" in out
 
 
+def test_a_schedule_that_is_refused_at_these_sizes(tdlc, tmp_path):
+    text = "op f(A: f32[M]) -> B: f32[M] { B[i] = A[i] + 1 }\nschedule f for cpu {\n    require M % 4 == 0\n}\n"
+    (tmp_path / "s.tdl").write_text(text)
+    assert tdlc("run", "s.tdl", "f", "--set", "M=8").code == 0
+    outcome = tdlc("run", "s.tdl", "f", "--set", "M=3")
+    assert (outcome.code, outcome.out) == (1, "")
+    assert "error[fact]" in outcome.err
+    assert "s.tdl:3:5" in outcome.err
+    assert "`f` is called with M = 3" in outcome.err
+
+
 def test_random_inputs_are_seeded(tdlc):
     def result(*more):
         assert tdlc("run", "p.tdl", "scale", "--set", "M=3", "--set", "N=4", "-o", "y.npy", *more).code == 0

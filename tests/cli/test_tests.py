@@ -59,7 +59,7 @@ def test_what_the_program_raises_is_a_failure(tdlc, program):
 
 
 def test_compiled_code_that_differs_is_caught(tdlc, program, monkeypatch):
-    def wrong(case, inputs):
+    def wrong(case, inputs, schedules):
         shape = case.bound.output_shapes["Y"]
         return {"Y": np.zeros(shape, np.float32)}
 
@@ -67,6 +67,18 @@ def test_compiled_code_that_differs_is_caught(tdlc, program, monkeypatch):
     outcome = tdlc("test", program, "-k", "wide")
     assert outcome.code == 1
     assert "compiled code does not give what the reference evaluator gives" in outcome.out
+
+
+def test_tests_run_under_schedules(tdlc, tmp_path):
+    path = tmp_path / "scheduled.tdl"
+    path.write_text(SCHEDULED + "test good: f(M=8)\n")
+    assert tdlc("test", path).code == 0
+    path.write_text(SCHEDULED + "test small: f(M=3)\n")
+    outcome = tdlc("test", path)
+    assert outcome.code == 1
+    assert "scheduled.tdl:3:5\n" in outcome.out
+    assert "         3 |     require M % 4 == 0\n" in outcome.out
+    assert "`f` is called with M = 3\n" in outcome.out
 
 
 def test_arguments_column(tdlc, program):
@@ -98,6 +110,14 @@ def test_colours(tdlc, program):
 
 def test_another_seed(tdlc, program):
     assert tdlc("test", program, "-k", "wide", "--seed", "7").code == 0
+
+
+SCHEDULED = """\
+op f(A: f32[M]) -> B: f32[M] { B[i] = A[i] + 1 }
+schedule f for cpu {
+    require M % 4 == 0
+}
+"""
 
 
 REDUCERS = """\

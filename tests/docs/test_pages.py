@@ -38,7 +38,7 @@ def test_programs_of_the_guides_check_and_pass(text):
         if isinstance(entry.placed.item, syntax.Test):
             case = check_case(entry.declaration).case
             assert case is not None
-            assert try_case(case).failure is None
+            assert try_case(case, schedules=analysis.module.schedules).failure is None
 
 
 @pytest.mark.parametrize("text", programs([ROOT / "docs/language.md"]))

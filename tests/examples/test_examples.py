@@ -47,7 +47,7 @@ def test_a_program_checks_and_its_tests_pass(path: Path) -> None:
     assert cases
     for case in cases:
         assert case is not None
-        verdict = try_case(case)
+        verdict = try_case(case, schedules=analysis.module.schedules)
         assert verdict.is_good, (case.name, verdict.failure, str(verdict.difference))
 
 

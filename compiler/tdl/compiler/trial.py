@@ -5,13 +5,15 @@ It prints nothing and decides nothing about exit codes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 from tdl.compiler.runtime.module import Module
 from tdl.compiler.runtime.op import Op
+from tdl.compiler.runtime.scheduled import ScheduleError
+from tdl.compiler.schedule.choose import schedules_of
 from tdl.language.analysis import Analysis
 from tdl.language.arrays import Array, numpy_dtype
 from tdl.language.cases import Case
@@ -19,6 +21,7 @@ from tdl.language.comparing import Difference, first_difference, magnitude_of, t
 from tdl.language.evaluate import evaluate
 from tdl.language.failure import Failure
 from tdl.language.samples import random_inputs
+from tdl.language.scope import Declaration
 
 
 @dataclass(frozen=True)
@@ -33,15 +36,15 @@ class Verdict:
         return self.failure is None
 
 
-def try_case(case: Case, seed: int = 0) -> Verdict:
-    """Run a test both ways on the same inputs, and compare."""
+def try_case(case: Case, seed: int = 0, schedules: Sequence[Declaration] = ()) -> Verdict:
+    """Run a test both ways on the same inputs, and compare. Of the schedules, those of its op hold."""
     bound = case.bound
     given = {name: _array(value, case, name) for name, value in case.given.items()}
     inputs = random_inputs(bound.program, bound.sizes, given, seed)
     try:
         wanted = evaluate(bound.program, inputs, bound.sizes)
-        found = run_compiled(case, inputs)
-    except Failure as failure:
+        found = run_compiled(case, inputs, schedules)
+    except (Failure, ScheduleError) as failure:
         return Verdict(str(failure))
     expected = {name: _array(value, case, name) for name, value in case.expect.items()}
     return (
@@ -51,11 +54,11 @@ def try_case(case: Case, seed: int = 0) -> Verdict:
     )
 
 
-def run_compiled(case: Case, inputs: Mapping[str, Array]) -> dict[str, Array]:
+def run_compiled(case: Case, inputs: Mapping[str, Array], schedules: Sequence[Declaration] = ()) -> dict[str, Array]:
     """The outputs of the compiled op by name."""
     program = case.bound.program
     parameters = {name: value for name, value in program.parameters.items() if value is not None}
-    result = Op(case.op)(*(inputs[name] for name in program.inputs), **parameters)
+    result = Op(case.op, schedules_of(case.op, schedules))(*(inputs[name] for name in program.inputs), **parameters)
     results = result if len(program.outputs) > 1 else (result,)
     return {name: np.asarray(each) for name, each in zip(program.outputs, results)}
 

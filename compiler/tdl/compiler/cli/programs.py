@@ -16,11 +16,13 @@ if TYPE_CHECKING:
 
 def checked_file(path: str, color: Color = Color.auto) -> Analysis:
     """The analysis of a file without errors; those of one that has some are shown, and the command ends."""
+    from tdl.compiler.schedule.check import diagnose
     from tdl.language.analysis import analyse
 
     analysis = analyse(read_text(path))
-    stderr(color).diagnostics(analysis.diagnostics, analysis.source, find_source)
-    if analysis.has_errors:
+    found = diagnose(analysis)
+    stderr(color).diagnostics(found, analysis.source, find_source)
+    if any(diagnostic.severity == "error" for diagnostic in found):
         raise typer.Exit(ERRORS)
     return analysis
 

@@ -13,7 +13,7 @@ from tdl.compiler.cli.completion import ops
 from tdl.compiler.cli.failures import show_failure
 from tdl.compiler.cli.fault import ERRORS, Fault
 from tdl.compiler.cli.ops import SET, find_op, refused
-from tdl.compiler.cli.programs import checked_file
+from tdl.compiler.cli.programs import checked_file, find_source
 from tdl.compiler.cli.progress import waiting
 from tdl.compiler.cli.screen import Color, stderr, stdout
 from tdl.compiler.cli.settings import Settings, pairs, read_settings
@@ -49,12 +49,16 @@ def run(
     targets = output_files(out or [], declaration)
     given = {name: read_input(declaration, name, text, settings, cast) for name, text in _given(inputs, declaration)}
     bound = bind_op(declaration, given, settings)
+    from tdl.compiler.runtime.scheduled import ScheduleError
     from tdl.language.failure import Failure
     from tdl.language.samples import random_inputs
 
     arrays = random_inputs(bound.program, bound.sizes, given, seed)
     try:
-        results, timing = execute(declaration, bound, arrays)
+        results, timing = execute(declaration, analysis.module.schedules, bound, arrays)
+    except ScheduleError as error:
+        stderr(color).diagnostics(error.diagnostics, error.source, find_source)
+        raise typer.Exit(ERRORS) from None
     except Failure as failure:
         show_failure(failure, declaration, analysis, stderr(color))
         raise typer.Exit(ERRORS) from None
@@ -150,19 +154,21 @@ def bind_op(op: Declaration, given: Mapping[str, Array], settings: Settings) -> 
 # ---- running
 
 
-def execute(op: Declaration, bound: Bound, inputs: Mapping[str, Array]) -> tuple[dict[str, Array], tuple[float, float]]:
+def execute(
+    op: Declaration, schedules: Sequence[Declaration], bound: Bound, inputs: Mapping[str, Array]
+) -> tuple[dict[str, Array], tuple[float, float]]:
     """The results by name, and the seconds that compiling and running took. Quick runs are timed when warm."""
     import numpy as np
-    from tdl.compiler.runtime.compile import compile_program
     from tdl.compiler.runtime.op import Op
+    from tdl.compiler.schedule.choose import schedules_of
 
     names = bound.program.outputs
     parameters = {name: value for name, value in bound.program.parameters.items() if value is not None}
     arguments = [inputs[name] for name in bound.program.inputs]
-    callable_op = Op(op)
+    callable_op = Op(op, schedules_of(op, schedules))
     start = time.perf_counter()
     with waiting(f"compiling {op.name}"):
-        compile_program(bound.program)
+        callable_op.prepare(bound)
     compiled = time.perf_counter()
     with waiting(f"running {op.name}"):
         result = callable_op(*arguments, **parameters)

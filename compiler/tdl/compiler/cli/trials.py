@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -13,6 +13,7 @@ from tdl.language.frame import Fragment, Line
 if TYPE_CHECKING:
     from tdl.language.analysis import Analysis
     from tdl.language.cases import Case
+    from tdl.language.scope import Declaration
 
 Attempt = Callable[[int], tuple[Line, ...]]
 """Tries with a seed; the lines say what is wrong, and there are none where all is well."""
@@ -42,7 +43,8 @@ def trials_of(analysis: Analysis) -> Iterator[Trial]:
         elif isinstance(item, syntax.Test):
             case = check_case(entry.declaration).case
             if case is not None:
-                yield Trial(*place, case.name, case.op.name, arguments_of(case), partial(_compare, case))
+                attempt = partial(_compare, case, analysis.module.schedules)
+                yield Trial(*place, case.name, case.op.name, arguments_of(case), attempt)
 
 
 def _sample(reducer: syntax.Reducer, analysis: Analysis, seed: int) -> tuple[Line, ...]:
@@ -55,16 +57,16 @@ def _sample(reducer: syntax.Reducer, analysis: Analysis, seed: int) -> tuple[Lin
     return ((Fragment(words, "message"),), (Fragment(breach.example),))
 
 
-def _compare(case: Case, seed: int) -> tuple[Line, ...]:
+def _compare(case: Case, schedules: Sequence[Declaration], seed: int) -> tuple[Line, ...]:
     from tdl.compiler.trial import try_case
 
-    verdict = try_case(case, seed)
+    verdict = try_case(case, seed, schedules)
     if verdict.failure is None:
         return ()
-    head: Line = (Fragment(verdict.failure, "message"),)
+    head, *more = ((Fragment(line, "message"),) for line in verdict.failure.splitlines())
     difference = verdict.difference
     if difference is None:
-        return (head,)
+        return (head, *more)
     index = f"[{', '.join(map(str, difference.index))}]" if difference.index else ""
     found, wanted = (_value(value, case, difference.tensor) for value in (difference.found, difference.wanted))
     return (

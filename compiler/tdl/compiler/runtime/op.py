@@ -20,13 +20,14 @@ from tdl.compiler.runtime.arguments import (
     read_argument,
     sort_arguments,
 )
+from tdl.compiler.runtime.compile import Kernel
 from tdl.compiler.runtime.entry import Entry, allocate, missed
 from tdl.compiler.runtime.fastcall import FastCall
 from tdl.compiler.runtime.kernels import Kernels
 from tdl.compiler.runtime.scheduled import FindSource, find_source
 from tdl.language import syntax
 from tdl.language.arrays import dtype_of
-from tdl.language.binding import BindError, bind
+from tdl.language.binding import BindError, Bound, bind
 from tdl.language.scope import Declaration
 
 _FLOATS = (float, np.floating)
@@ -64,6 +65,10 @@ class Op:
         if result is NotImplemented:
             result = self._call_checked(args, named, out)
         return result
+
+    def prepare(self, bound: Bound) -> Kernel:
+        """Compile for calls at these sizes. Raises ScheduleError where the schedule that holds may not be applied."""
+        return self._kernels.kernel(bound)
 
     @property
     def __signature__(self) -> inspect.Signature:
@@ -152,7 +157,7 @@ class Op:
         except BindError as error:
             kind = TypeError if error.code in ("dtype", "parameter") else ValueError
             raise kind(f"{self.__name__}: {error}") from None
-        return Entry(self._kernels.kernel(bound), bound)
+        return Entry(self.prepare(bound), bound)
 
 
 def _call_key(args: tuple[Any, ...], named: dict[str, object]) -> object:

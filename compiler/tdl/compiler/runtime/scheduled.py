@@ -36,9 +36,9 @@ class ScheduleError(ValueError):
     def __init__(self, schedule: Declaration, diagnostics: Sequence[Diagnostic], find: FindSource) -> None:
         from tdl.language.render import plain, render
 
-        source, offset = _file_of(schedule, find)
+        self.source, offset = _file_of(schedule, find)
         self.diagnostics = tuple(each.shifted(offset) for each in diagnostics)
-        super().__init__("\n\n".join(plain(render(each, source, find=find)) for each in self.diagnostics))
+        super().__init__("\n\n".join(plain(render(each, self.source, find=find)) for each in self.diagnostics))
 
 
 @dataclass(frozen=True)
