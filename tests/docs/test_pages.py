@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from tdl.compiler.schedule.check import diagnose
 from tdl.compiler.trial import try_case
 from tdl.language import syntax
 from tdl.language.analysis import analyse
@@ -14,7 +15,7 @@ from tdl.language.parse import parse_file
 from tdl.language.source import Source
 
 ROOT = Path(__file__).parents[2]
-GUIDES = [ROOT / "README.md", ROOT / "docs/tutorial.md", ROOT / "docs/how-to.md"]
+GUIDES = [ROOT / "README.md", ROOT / "docs/tutorial.md", ROOT / "docs/how-to.md", ROOT / "docs/schedules.md"]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").rglob("*.md")])
 PROGRAM = re.compile(r"^```tdl\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
@@ -33,7 +34,7 @@ def programs(pages):
 @pytest.mark.parametrize("text", programs(GUIDES))
 def test_programs_of_the_guides_check_and_pass(text):
     analysis = analyse(Source("page.tdl", text))
-    assert [diagnostic.message for diagnostic in analysis.diagnostics] == []
+    assert [diagnostic.message for diagnostic in diagnose(analysis)] == []
     for entry in analysis.module.entries:
         if isinstance(entry.placed.item, syntax.Test):
             case = check_case(entry.declaration).case
