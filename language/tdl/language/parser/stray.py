@@ -5,18 +5,18 @@ from __future__ import annotations
 import re
 
 from tdl.language.diagnostic import Diagnostic, Fix
-from tdl.language.parser.automaton import machine
 from tdl.language.parser.expected import shown
 from tdl.language.parser.items import item_keywords
 from tdl.language.parser.lines import line_start
 from tdl.language.source import Span
 
+_BLANK = re.compile(r"(?:[\s\ufeff]|#[^\r\n]*)*")
 _FIRST = re.compile(r"\w+|\S")
 
 
 def stray_text(text: str, start: int, end: int) -> list[Diagnostic]:
     """One diagnostic, at the first word of the stretch, or none where it is blank."""
-    skipped = machine().skip(text, start, end)
+    skipped = _BLANK.match(text, start, end)
     first = _FIRST.search(text, skipped.end() if skipped else start, end)
     if first is None:
         return []
