@@ -7,6 +7,7 @@ inequality, and last with everything known.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 
 from tdl.language.conditions import AtLeast, Formula, forms_of, negation
 from tdl.language.data import known_of_atoms
@@ -14,6 +15,7 @@ from tdl.language.domains import Domain
 from tdl.language.forms import Form, Symbol
 from tdl.language.inequalities import Facts, is_known, linear
 from tdl.language.sets import is_empty
+from tdl.language.tree import Binder
 
 
 def connected(formulas: Iterable[Formula], symbols: Iterable[Symbol]) -> list[Formula]:
@@ -37,13 +39,18 @@ def connected(formulas: Iterable[Formula], symbols: Iterable[Symbol]) -> list[Fo
 
 def holds(goal: Form, facts: Facts, domain: Domain) -> bool:
     """Whether `goal >= 0` for all sizes that the facts admit, wherever the domain's conditions hold."""
-    if is_known(goal, facts, domain.binders):
+    return _holds(goal, facts, domain.binders, domain.conditions)
+
+
+@lru_cache(maxsize=8192)
+def _holds(goal: Form, facts: Facts, binders: tuple[Binder, ...], conditions: tuple[Formula, ...]) -> bool:
+    if is_known(goal, facts, binders):
         return True
-    given = [*linear(domain.conditions), *(binder.hi - binder.lo - 1 for binder in domain.binders)]
-    if any(is_known(goal - form, facts, domain.binders) for form in given):
+    given = [*linear(conditions), *(binder.hi - binder.lo - 1 for binder in binders)]
+    if any(is_known(goal - form, facts, binders) for form in given):
         return True
     denied = negation(AtLeast(goal))
-    everything = (*facts.formulas, *domain.formulas(), *known_of_atoms(goal))
+    everything = (*facts.formulas, *Domain(binders, conditions).formulas(), *known_of_atoms(goal))
     relevant = connected(everything, goal.symbols())
     if is_empty((*relevant, denied)):
         return True
