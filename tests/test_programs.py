@@ -1,8 +1,9 @@
 """The programs that every build must satisfy, and those it must refuse.
 
 `programs/` holds ops with what they compute in `programs/reference.py`, written in NumPy without any TDL. Each op is
-run by the evaluator and compiled, on empty, single and odd sizes that its facts admit. `programs_invalid/` holds one
-mistake a file, marked on its line.
+run by the evaluator and compiled, with and without its schedules, on empty, single and odd sizes that its facts admit;
+the schedules of a file hold for ops that it imports as well. `programs_invalid/` holds one mistake a file, marked on
+its line.
 """
 
 from __future__ import annotations
@@ -17,8 +18,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tdl.compiler import load
+from tdl.compiler import load, num_threads, set_num_threads
 from tdl.compiler.schedule.check import diagnose
+from tdl.compiler.schedule.choose import schedules_of
 from tdl.compiler.trial import try_case
 from tdl.language import syntax
 from tdl.language.analysis import Analysis, analyse
@@ -48,6 +50,19 @@ INSTANCES: dict[str, list[dict[str, object]]] = {
 """Compile-time parameters to try; ops that are not listed have none."""
 
 PACKS: list[tuple[int, ...]] = [(), (0,), (1,), (7,), (3, 5), (4, 0, 2), (2, 3, 1, 5)]
+
+SCHEDULED: dict[str, list[tuple[int, ...]]] = {
+    "matmul": [(6, 0, 64), (6, 1, 64), (7, 19, 65), (13, 33, 129), (37, 1030, 70), (64, 64, 320)],
+    "blur": [(2, 2), (3, 3), (4, 18), (35, 50), (36, 18), (70, 39)],
+    "chain": [(31,), (33,), (96,)],
+    "total": [(15,), (16,), (1000,)],
+    "sum_mid": [(70, 130, 65), (64, 1, 128)],
+    "window": [(11, 9), (2, 8)],
+    "dot": [(7,), (8,), (15,), (64,)],
+    "small": [(7,), (64,)],
+    "bump": [(1, 14, 14, 1024), (3, 1, 7, 11)],
+}
+"""More sizes, in the order of an op's dimensions, to try under its schedules."""
 
 Arrays = dict[str, np.ndarray[Any, Any]]
 
@@ -81,12 +96,20 @@ def by_evaluator(path: Path, bound: Bound, inputs: Arrays) -> Mapping[str, np.nd
 
 
 @lru_cache
-def loaded(path: Path) -> Any:
-    return load(path)
+def loaded(path: Path, schedules: bool) -> Any:
+    return load(path, schedules=schedules)
 
 
 def by_compiler(path: Path, bound: Bound, inputs: Arrays) -> Mapping[str, np.ndarray[Any, Any]]:
-    result = loaded(path)[bound.program.name](**inputs, **bound.program.parameters)
+    return call(loaded(path, False), bound, inputs)
+
+
+def under_schedules(path: Path, bound: Bound, inputs: Arrays) -> Mapping[str, np.ndarray[Any, Any]]:
+    return call(loaded(path, True), bound, inputs)
+
+
+def call(module: Any, bound: Bound, inputs: Arrays) -> Mapping[str, np.ndarray[Any, Any]]:
+    result = module[bound.program.name](**inputs, **bound.program.parameters)
     results = result if len(bound.program.outputs) > 1 else (result,)
     return {name: np.asarray(each) for name, each in zip(bound.program.outputs, results)}
 
@@ -124,8 +147,9 @@ def lines_of_tests() -> Iterator[Any]:
 def test_its_test_lines_pass(declaration: Declaration) -> None:
     case = check_case(declaration).case
     assert case is not None
-    verdict = try_case(case)
-    assert verdict.is_good, (verdict.failure, str(verdict.difference))
+    for schedules in ((), analysed(Path(declaration.path)).module.schedules):
+        verdict = try_case(case, schedules=schedules)
+        assert verdict.is_good, (verdict.failure, str(verdict.difference))
 
 
 # ---- ops against NumPy
@@ -209,6 +233,65 @@ def test_not_a_number_passes_through(name: str, run: Engine) -> None:
     path, op = next((path, op) for path in PROGRAMS for op in own_ops(path) if op.name == name)
     for bound in bindings(op, INSTANCES.get(name, [{}])[0]):
         compare_with_reference(path, bound, with_nans(random_inputs(bound.program, bound.sizes)), run)
+
+
+# ---- under schedules
+
+
+def scheduled() -> Iterator[Any]:
+    for path in PROGRAMS:
+        module = analysed(path).module
+        for op in module.ops.values():
+            if schedules_of(op, module.schedules):
+                yield pytest.param(path, op, id=op.name)
+
+
+def scheduled_bindings(op: Declaration) -> Iterator[Bound]:
+    for parameters in INSTANCES.get(op.name, [{}]):
+        yield from bindings(op, parameters)
+        program = check_op(op).program
+        for sizes in SCHEDULED.get(op.name, []):
+            bound = _bound(op, parameters, dict(zip([symbol.name for symbol in program.dims], sizes, strict=True)))
+            if bound is not None:
+                yield bound
+
+
+each_scheduled = pytest.mark.parametrize(("path", "op"), list(scheduled()))
+
+
+@each_scheduled
+@pytest.mark.filterwarnings("ignore:Mean of empty slice", "ignore:Degrees of freedom")
+def test_a_scheduled_op_equals_numpy(path: Path, op: Declaration) -> None:
+    for seed, bound in enumerate(scheduled_bindings(op)):
+        compare_with_reference(path, bound, random_inputs(bound.program, bound.sizes, seed=seed), under_schedules)
+
+
+@each_scheduled
+def test_a_scheduled_op_equals_the_evaluator(path: Path, op: Declaration) -> None:
+    for seed, bound in enumerate(scheduled_bindings(op)):
+        if sum(bound.sizes.values()) < 60:
+            inputs = random_inputs(bound.program, bound.sizes, seed=seed)
+            wanted = by_evaluator(path, bound, inputs)
+            assert_equal(under_schedules(path, bound, inputs), wanted, bound, inputs)
+
+
+@pytest.fixture
+def threads() -> Iterator[Callable[[int], None]]:
+    before = num_threads()
+    yield set_num_threads
+    set_num_threads(before)
+
+
+@each_scheduled
+def test_the_same_bits_on_any_number_of_threads(path: Path, op: Declaration, threads: Callable[[int], None]) -> None:
+    for seed, bound in enumerate(scheduled_bindings(op)):
+        inputs = random_inputs(bound.program, bound.sizes, seed=seed)
+        threads(1)
+        wanted = under_schedules(path, bound, inputs)
+        for number in (2, 3):
+            threads(number)
+            found = under_schedules(path, bound, inputs)
+            assert all(found[name].tobytes() == array.tobytes() for name, array in wanted.items())
 
 
 # ---- programs that must be refused

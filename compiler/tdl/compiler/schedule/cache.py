@@ -23,7 +23,7 @@ from tdl.compiler.schedule.refusal import NeedsSize, Refusal
 from tdl.compiler.schedule.regions import Region, Touching, region, touching
 from tdl.compiler.schedule.sizes import constant_bytes
 from tdl.compiler.schedule.tree import Buffer, Copy, Leaf, Loop, Memory, Nest, Node, Stage, Update
-from tdl.compiler.schedule.walk import Path, leaves_of, map_leaves, path_to, replace_loop
+from tdl.compiler.schedule.walk import Path, binders_of, leaves_of, map_leaves, path_to, replace_loop
 from tdl.language import forms
 from tdl.language.forms import Form, Symbol
 from tdl.language.tree import Binder, Target
@@ -106,7 +106,8 @@ def _axis_name(accesses: Sequence[Touching], axis: int) -> str:
 def _with_copy(nest: Nest, request: Request, box: Region, digits: Sequence[Digit]) -> Nest:
     source = nest.tensors[request.tensor]
     tensor = replace(source, name=request.name, role="intermediate")
-    bytes_ = constant_bytes(box.extents, source.dtype)
+    around = binders_of(path_to(nest.body, request.loop.symbol))
+    bytes_ = constant_bytes(box.extents, source.dtype, around, size_facts(nest.program))
     fits = bytes_ is not None and bytes_ <= STACK_LIMIT
     memory: Memory = request.memory or ("stack" if fits else "arena")
     if memory in ("register", "stack") and bytes_ is None:
