@@ -1,36 +1,59 @@
 """An op at each stage on its way to code, as text: what `tdlc show` prints and an editor shows beside the source.
 
 nest    the named loops, each line linked to its definition (`nest_view`)
+kernel  the loops as they are lowered, on flat buffers
 llvm    the LLVM text as LLVM's own passes leave it; `llvm-made` as it is made
 asm     the machine code for this CPU
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Literal, get_args
 
-from tdl.compiler.kernel.default import default_nest
-from tdl.compiler.kernel.printer import NestLine, nest_lines, print_nest
-from tdl.compiler.kernel.tree import Nest
-from tdl.compiler.kernel.verify import verify_nest
-from tdl.language.tree import Program
+from tdl.compiler.kernel.printing import print_kernel
+from tdl.compiler.kernel.tree import Kernel, Origin
+from tdl.compiler.lower.pipeline import lower
+from tdl.compiler.schedule.automatic import automatic_nest
+from tdl.compiler.schedule.initial import with_initialisations
+from tdl.compiler.schedule.printer import nest_lines
+from tdl.compiler.schedule.tree import Nest
+from tdl.language.source import NOWHERE
+from tdl.language.tree import Program, Tensor
 
-Stage = Literal["nest", "llvm", "llvm-made", "asm"]
+Stage = Literal["nest", "kernel", "llvm", "llvm-made", "asm"]
 STAGES: tuple[Stage, ...] = get_args(Stage)
 
 
+@dataclass(frozen=True, slots=True)
+class NestLine:
+    """One line of a printed nest; `origin` is None for the head, `loop` is a loop's name."""
+
+    text: str
+    origin: Origin | None = None
+    loop: str | None = None
+
+
 def render_stage(program: Program, at: Stage) -> str:
-    """The program at a stage. Beyond the nest, its compile-time parameters must have values."""
-    nest = verify_nest(default_nest(program))
+    """The program, run as nobody says how, at a stage."""
+    return render_nest(automatic_nest(program), at)
+
+
+def render_nest(nest: Nest, at: Stage) -> str:
+    """A nest at a stage. Beyond the nest, its program's compile-time parameters must have values."""
     if at == "nest":
-        return print_nest(nest)
-    made = _llvm(nest)
+        return _text(_view(nest))
+    kernel = lower(nest)
+    if at == "kernel":
+        return print_kernel(kernel)
+    made = _llvm(kernel)
     if at == "llvm-made":
         return made
     from tdl.compiler.backends.llvm.target import host, machine, optimise, parse
 
     target_machine = machine(host())
-    module = optimise(parse(made, target_machine), target_machine)
+    module = optimise(parse(made, target_machine), target_machine, is_final=kernel.is_final)
     if at == "llvm":
         return str(module)
     target_machine.set_asm_verbosity(True)
@@ -40,11 +63,40 @@ def render_stage(program: Program, at: Stage) -> str:
 
 def nest_view(program: Program) -> tuple[NestLine, ...]:
     """The nest line by line, each with the definition and the text it came from."""
-    return nest_lines(verify_nest(default_nest(program)))
+    return _view(automatic_nest(program))
 
 
-def _llvm(nest: Nest) -> str:
+def _view(nest: Nest) -> tuple[NestLine, ...]:
+    return (*_head(nest.program), *_lines(with_initialisations(nest)))
+
+
+def _head(program: Program) -> Iterator[NestLine]:
+    inputs = ", ".join(_declared(program.tensors[name]) for name in program.inputs)
+    outputs = ", ".join(_declared(program.tensors[name]) for name in program.outputs)
+    yield NestLine(f"op {program.name}({inputs}) -> {outputs if len(program.outputs) == 1 else f'({outputs})'}")
+    for tensor in program.tensors.values():
+        if tensor.role == "intermediate":
+            yield NestLine(f"let {_declared(tensor)}")
+
+
+def _declared(tensor: Tensor) -> str:
+    shape = f"[{', '.join(map(str, tensor.shape))}]" if tensor.shape else ""
+    return f"{tensor.name}: {tensor.dtype}{shape}"
+
+
+def _lines(nest: Nest) -> Iterator[NestLine]:
+    for line in nest_lines(nest):
+        yield NestLine(line.text, Origin(line.definition, line.span or NOWHERE, line.line), line.loop)
+
+
+def _text(lines: tuple[NestLine, ...]) -> str:
+    """The lines as one text, the names of loops in comments at the right."""
+    width = max(len(line.text) for line in lines if line.loop) + 4 if any(line.loop for line in lines) else 0
+    return "".join(f"{line.text:<{width}}# {line.loop}\n" if line.loop else f"{line.text}\n" for line in lines)
+
+
+def _llvm(kernel: Kernel) -> str:
     from tdl.compiler.backends.llvm.kernel import kernel_text
     from tdl.compiler.backends.llvm.target import host
 
-    return kernel_text(nest, machine_f16=host().machine_f16).ir
+    return kernel_text(kernel, machine_f16=host().machine_f16).ir

@@ -1,67 +1,88 @@
-"""Nests that are not well formed are refused, with the reason."""
+"""Kernels that are not well formed are refused, with the reason."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 import pytest
-from tdl.compiler.kernel.default import default_nest
-from tdl.compiler.kernel.tree import Accumulator, Guard, Init, Loop, Nest, Origin, Store, Update
-from tdl.compiler.kernel.verify import verify_nest
+from tdl.compiler.kernel.tree import Allocate, Buffer, Guard, Init, Kernel, Lanes, Loop, Place, Store, Update
+from tdl.compiler.kernel.verify import verify
+from tdl.compiler.lower.pipeline import lower
+from tdl.compiler.schedule.automatic import automatic_nest
 from tdl.language.check import check_op
 from tdl.language.diagnostic import InternalError
 from tdl.language.dtypes import BOOL, F32, I32
 from tdl.language.forms import Symbol, constant, symbol
-from tdl.language.source import NOWHERE
-from tdl.language.tree import Access, Compare, Integer, Local, Number, Reducer, Target
+from tdl.language.tree import Access, Boundary, Compare, Integer, Local, Number, Reducer
 
-HERE = Origin(0, NOWHERE)
-I, J = Symbol("i", "index"), Symbol("j", "index")
+I, J, L = Symbol("i", "index"), Symbol("j", "index"), Symbol("l", "index")
 N = Symbol("N", "dim")
 SUM = Reducer("sum", (F32,))
+ONE = Number(1.0, F32)
 
 
 def loop(index, *body):
-    return Loop("Y", index, constant(0), symbol(N), "spatial", body, HERE)
+    return Loop(index, constant(0), symbol(N), body)
 
 
-def store(value, *coordinates):
-    return Store((Target("Y", coordinates),), (value,), HERE)
+def lanes(count, *body):
+    return Lanes(L, count, None, body)
+
+
+def place(offset=I, buffer="Y"):
+    return Place(buffer, symbol(offset))
 
 
 X_I = Access("X", (symbol(I),), F32)
+T = Place("t", constant(0))
 
 BROKEN = {
-    "no loop runs over j": (loop(I, store(X_I, symbol(J))),),
-    "repeats an enclosing index": (loop(I, loop(I, store(X_I, symbol(I)))),),
-    "is stored a i32": (loop(I, store(Number(1, I32), symbol(I))),),
-    "is written with 2 subscripts": (loop(I, store(X_I, symbol(I), symbol(I))),),
-    "is read with 0 subscripts": (loop(I, store(Access("X", (), F32), symbol(I))),),
-    "nothing binds s": (loop(I, store(Local("s", F32), symbol(I))),),
-    "X cannot be written": (loop(I, Store((Target("X", (symbol(I),)),), (X_I,), HERE)),),
-    "before it is initialised": (loop(I, Update(Accumulator("s", SUM), (X_I,), HERE)),),
-    "takes f32, not i32": (
-        Init(Accumulator("s", SUM), HERE),
-        Update(Accumulator("s", SUM), (Number(1, I32),), HERE),
-    ),
-    "takes 1 values": (Init(Accumulator("s", SUM), HERE), Update(Accumulator("s", SUM), (), HERE)),
-    "Y is never written": (loop(I, Guard(Number(True, BOOL), (), HERE)),),
-    "no loop runs over i": (Guard(Compare("eq", Integer(symbol(I)), Integer(constant(0))), (), HERE),),
+    "no loop counts j": (loop(I, Store(place(J), X_I)),),
+    "no loop counts i": (Guard(Compare("eq", Integer(symbol(I)), Integer(constant(0))), ()),),
+    "counted by an enclosing loop already": (loop(I, loop(I, Store(place(), X_I))),),
+    "takes f32, not i32": (loop(I, Store(place(), Number(1, I32))),),
+    "X is read as i32": (loop(I, Store(Place("n", constant(0)), Access("X", (symbol(I),), I32))),),
+    "not read at an offset": (loop(I, Store(place(), replace(X_I, boundary=Boundary("edge")))),),
+    "nothing binds s": (loop(I, Store(place(), Local("s", F32))),),
+    "X cannot be written": (loop(I, Store(place(buffer="X"), ONE)),),
+    "t does not live here": (Store(T, ONE),),
+    "t lives already": (Allocate("t", (Allocate("t", (Store(T, ONE),)),)),),
+    "X is no buffer that lives in a body": (Allocate("X", ()),),
+    "its size is N": (Allocate("s", ()),),
+    "depends on loops": (loop(I, Allocate("a", ())),),
+    "no power of two": (lanes(3, Store(place(L), ONE)),),
+    "inside of other lanes": (lanes(4, Lanes(I, 4, None, (Store(place(), ONE),))),),
+    "takes 1 values": (loop(I, Update((place(),), SUM, ())),),
+    "sum does not fit into n": (Init((Place("n", constant(0)),), SUM),),
+    "a condition takes bool": (Guard(ONE, ()),),
 }
 
 
 @pytest.fixture(scope="module")
-def nest(load_text) -> Nest:
-    return default_nest(check_op(load_text("op f(X: f32[N]) -> Y: f32[N] { Y[i] = X[i] }").f.declaration).program)
+def kernel(load_text) -> Kernel:
+    op = load_text("op f(X: f32[N]) -> Y: f32[N] { Y[i] = X[i] }").f
+    made = lower(automatic_nest(check_op(op.declaration).program))
+    more = (
+        Buffer("n", I32, "workspace", ()),
+        Buffer("t", F32, "register", (constant(1),)),
+        Buffer("s", F32, "stack", (symbol(N),)),
+        Buffer("a", F32, "arena", (symbol(I),)),
+    )
+    return replace(made, buffers={**made.buffers, **{buffer.name: buffer for buffer in more}})
 
 
-def test_the_default_nest_is_well_formed(nest):
-    assert verify_nest(nest) is nest
+def test_a_lowered_kernel_is_well_formed(kernel):
+    assert verify(kernel) is kernel
+
+
+def test_conditions_are_bool(kernel):
+    body = (Guard(Number(True, BOOL), (Allocate("t", (Store(T, ONE),)),)),)
+    assert verify(replace(kernel, body=body)).body == body
 
 
 @pytest.mark.parametrize("reason", BROKEN)
-def test_broken(nest, reason):
+def test_broken(kernel, reason):
     with pytest.raises(InternalError) as raised:
-        verify_nest(replace(nest, body=BROKEN[reason]))
+        verify(replace(kernel, body=BROKEN[reason]))
     assert reason in str(raised.value)
-    assert "op f(X: f32[N])" in str(raised.value)
+    assert "global X: f32[N]" in str(raised.value)

@@ -24,6 +24,7 @@ class Stage(str, Enum):
     """The values of `--at`."""
 
     nest = "nest"
+    kernel = "kernel"
     llvm_made = "llvm-made"
     llvm = "llvm"
     asm = "asm"
@@ -36,7 +37,7 @@ def show(
     file: Annotated[str, typer.Argument(help="A program; `-` is standard input.", metavar="FILE")],
     op: Annotated[str, typer.Argument(help="The name of an op in it.", metavar="OP", autocompletion=ops)],
     at: Annotated[
-        Stage, typer.Option(help="Named loops, LLVM text as made or as optimised, or assembly of this machine.")
+        Stage, typer.Option(help="Named loops, loops on flat buffers, LLVM text as made or as optimised, or assembly.")
     ] = Stage.nest,
     set_: Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help=SET)] = None,
     color: Annotated[Color, typer.Option(help="When to use colours.")] = Color.auto,
@@ -77,7 +78,7 @@ def _write(text: str, at: Stage, screen: Screen) -> None:
     text = text.rstrip("\n")
     if not screen.colored:
         screen.print(text)
-    elif at is Stage.nest:
+    elif at in (Stage.nest, Stage.kernel):
         screen.write(_nest_lines(text))
     else:
         from rich.console import Console

@@ -1,58 +1,97 @@
-"""The loop nest: an immutable tree of named loops and statements, the state between a program and code.
+"""The kernel IR: loops over statements on flat buffers, the state between a scheduled nest and a back-end's code.
 
-A nest says how: in which order iterations run and where values live. `default.py` builds the first one from a program;
-schedule primitives (not here) rewrite it. Every node keeps the definition it came from, so that views can link lines.
+A kernel says everything about order and place. Tensors are gone: a `Buffer` is a row of elements, an access is one
+offset into it, a boundary is a condition around an access, an initialisation is a statement. What is left to a back-end
+is to choose instructions.
 
     C[i, j] = sum(A[i, k] * B[k, j] for k)
 
-    for i in 0..M                            Loop C.i
-        for j in 0..N                        Loop C.j
-            C[i, j] = 0                      Init
-        for k in 0..K                        Loop C.k
-            for j in 0..N                    Loop C.j
-                C[i, j] += A[i, k] * B[k, j] Update
+    for i in 0..M                                   Loop
+        for j in 0..N                               Loop
+            C[N*i + j] = 0                          Init
+            for k in 0..K                           Loop
+                C[N*i + j] += A[K*i + k]*B[N*k + j] Update
 
-Reductions in a place that may not run (a branch of a conditional, the right side of `and`) stay inside expressions.
+An `Access` in a kernel has one subscript, the offset, and no boundary. `Lanes` runs its body for several values of its
+symbol at once: what speaks of the symbol is a vector there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import reduce
 from typing import Literal
 
-from tdl.language.forms import Form, Symbol
-from tdl.language.source import Span
-from tdl.language.tree import Expr, Program, Reducer, Target
+from tdl.language.dtypes import Type
+from tdl.language.forms import ZERO, Form, Symbol, constant, product
+from tdl.language.source import NOWHERE, Span
+from tdl.language.tree import Call, Expr, Program, Reducer
 
-Role = Literal["spatial", "reduction", "sweep"]
+Memory = Literal["global", "workspace", "arena", "stack", "register"]
+"""Given by the caller; in the caller's workspace, one for all threads; in a thread's own part of it; in a function's
+frame; in registers, which needs every offset to be a constant in the end."""
+
+Kind = Literal["serial", "parallel", "vector", "unrolled"]
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where a node came from: the number of its definition and the text that made it."""
+    """Where a node came from: its definition's number and text, and the schedule line that made it (-1: none)."""
 
-    definition: int
-    span: Span
+    definition: int = -1
+    span: Span = NOWHERE
+    line: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Buffer:
+    """A row of elements, as many as the product of `factors`, which are forms over sizes.
+
+    `start` is where it begins in an arena, in bytes.
+    """
+
+    name: str
+    dtype: Type
+    memory: Memory
+    factors: tuple[Form, ...]
+    start: Form = ZERO
+
+    @property
+    def size(self) -> Form:
+        return reduce(product, self.factors, constant(1))
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """An element of a buffer, to be written."""
+
+    buffer: str
+    offset: Form
 
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """`for index in lo..hi`, from the last value down where `descending`."""
+    """`for symbol in lo..hi`, from the last value down where `descending`."""
 
-    stage: str
-    index: Symbol
+    symbol: Symbol
     lo: Form
     hi: Form
-    role: Role
     body: tuple[Node, ...]
-    origin: Origin
+    kind: Kind = "serial"
     descending: bool = False
+    origin: Origin = field(default=Origin(), compare=False)
 
-    @property
-    def name(self) -> str:
-        """The name a schedule calls the loop by: `C.k`, `acc.sum.k`, `S.1.t`."""
-        return f"{self.stage}.{self.index}"
+
+@dataclass(frozen=True, slots=True)
+class Lanes:
+    """The body for `symbol` in 0..count at once. `active` is how many of the lanes run, from the first; None: all."""
+
+    symbol: Symbol
+    count: int
+    active: Form | None
+    body: tuple[Node, ...]
+    origin: Origin = field(default=Origin(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,87 +100,70 @@ class Guard:
 
     condition: Expr
     body: tuple[Node, ...]
-    origin: Origin
+    origin: Origin = field(default=Origin(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)
-class Bind:
-    """`let name = value` for the statements that follow in the same body."""
+class Allocate:
+    """A buffer lives in the body. What it holds at the start is unspecified."""
 
-    name: str
-    value: Expr
-    origin: Origin
-
-
-@dataclass(frozen=True, slots=True)
-class Accumulator:
-    """Where a reduction gathers: in the elements `places` of its tensors, or in registers where that is empty.
-
-    Register values are read as `Local`s named by `local`.
-    """
-
-    stage: str
-    reducer: Reducer
-    places: tuple[Target, ...] = ()
-
-    def local(self, position: int) -> str:
-        return self.stage if len(self.reducer.dtypes) == 1 else f"{self.stage}.{position}"
-
-
-@dataclass(frozen=True, slots=True)
-class Init:
-    """Give the accumulator its identity."""
-
-    accumulator: Accumulator
-    origin: Origin
-
-
-@dataclass(frozen=True, slots=True)
-class Update:
-    """Combine the accumulator with `args`."""
-
-    accumulator: Accumulator
-    args: tuple[Expr, ...]
-    origin: Origin
+    buffer: str
+    body: tuple[Node, ...]
+    origin: Origin = field(default=Origin(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """`targets = values`, one value for each target."""
+    """`place = value`."""
 
-    targets: tuple[Target, ...]
-    values: tuple[Expr, ...]
-    origin: Origin
+    place: Place
+    value: Expr
+    origin: Origin = field(default=Origin(), compare=False)
 
 
-Statement = Bind | Init | Update | Store
-Node = Loop | Guard | Bind | Init | Update | Store
+@dataclass(frozen=True, slots=True)
+class Init:
+    """Give the places a reducer's identity.
+
+    A winner's (`argmax`) places are its key, its payloads, and where it was found: one i64 for each reduced index.
+    """
+
+    places: tuple[Place, ...]
+    reducer: Reducer
+    origin: Origin = field(default=Origin(), compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """Combine the places with `args`. In lanes that share the places, the lanes are combined first, in a fixed tree."""
+
+    places: tuple[Place, ...]
+    reducer: Reducer
+    args: tuple[Expr, ...]
+    origin: Origin = field(default=Origin(), compare=False)
+
+
+Statement = Store | Init | Update
+Node = Loop | Lanes | Guard | Allocate | Store | Init | Update
+
+
+@dataclass(frozen=True, slots=True)
+class Checked(Call):
+    """`args` are a subscript and a size: the subscript, or failure where it is outside of 0..size on that axis."""
+
+    tensor: str = ""
+    axis: int = 0
 
 
 @dataclass(frozen=True)
-class Nest:
-    """A whole op: its program (tensors, sizes) and the nodes that run, in order."""
+class Kernel:
+    """A whole op. `is_final`: a schedule has decided about vectors and unrolling, so that LLVM should not.
+
+    `arena` is how many bytes each thread needs of its own.
+    """
 
     program: Program
+    buffers: Mapping[str, Buffer]
     body: tuple[Node, ...]
-
-
-def walk(nodes: tuple[Node, ...]) -> Iterator[Node]:
-    """Every node, outer before inner, in running order."""
-    for node in nodes:
-        yield node
-        match node:
-            case Loop() | Guard():
-                yield from walk(node.body)
-
-
-def stage_names(program: Program) -> dict[int, str]:
-    """Definition number -> stage: the tensor's name, with a number where the tensor has several definitions."""
-    owners: dict[str, list[int]] = {}
-    for definition in program.definitions:
-        owners.setdefault(definition.targets[0].tensor, []).append(definition.number)
-    return {
-        number: tensor if len(numbers) == 1 else f"{tensor}.{position}"
-        for tensor, numbers in owners.items()
-        for position, number in enumerate(numbers)
-    }
+    is_final: bool = False
+    arena: Form = ZERO

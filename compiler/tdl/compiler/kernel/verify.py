@@ -1,116 +1,171 @@
-"""What every nest must satisfy, whoever made it. A violation is our bug, and says which node and why."""
+"""What every kernel must satisfy, whichever pass made it. A violation is our bug, and says which node and why."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-from tdl.compiler.kernel.printer import print_nest
-from tdl.compiler.kernel.tree import Accumulator, Bind, Guard, Init, Loop, Nest, Node, Store, Update
-from tdl.compiler.kernel.tree import walk as walk_nodes
+from tdl.compiler.kernel.printing import print_kernel
+from tdl.compiler.kernel.tree import Allocate, Buffer, Guard, Init, Kernel, Lanes, Loop, Node, Place, Store, Update
+from tdl.language import forms
 from tdl.language.diagnostic import InternalError
-from tdl.language.forms import Extreme, FloorDiv, Form, Product, Symbol
-from tdl.language.tree import Access, Expr, Integer, Let, Local, Reduce, Target, children
+from tdl.language.dtypes import BOOL, I64
+from tdl.language.forms import Form, Symbol
+from tdl.language.tree import Access, Expr, Integer, Let, Local, Reduce, Reducer, children
 
 
+def verify(kernel: Kernel) -> Kernel:
+    """The kernel itself. Raises InternalError where it is not well formed."""
+    shared = {name for name, buffer in kernel.buffers.items() if buffer.memory in ("global", "workspace")}
+    _Verifier(kernel).nodes(kernel.body, _Scope(frozenset(), frozenset(shared), frozenset()))
+    return kernel
+
+
+@dataclass(frozen=True, slots=True)
+class _Scope:
+    """What may be spoken of: symbols of loops, buffers that live, names that are bound."""
+
+    symbols: frozenset[Symbol]
+    buffers: frozenset[str]
+    names: frozenset[str]
+    is_lanes: bool = False
+
+    def with_symbol(self, symbol: Symbol, *, is_lanes: bool = False) -> _Scope:
+        return _Scope(self.symbols | {symbol}, self.buffers, self.names, is_lanes or self.is_lanes)
+
+    def with_name(self, *names: str) -> _Scope:
+        return _Scope(self.symbols, self.buffers, self.names | {*names}, self.is_lanes)
+
+
+@dataclass(frozen=True)
 class _Verifier:
-    def __init__(self, nest: Nest) -> None:
-        self.nest = nest
-        self.started: set[str] = set()
+    kernel: Kernel
 
     def fail(self, message: str) -> InternalError:
-        return InternalError(f"nest of {self.nest.program.name}: {message}\n{print_nest(self.nest)}")
+        return InternalError(f"kernel of {self.kernel.program.name}: {message}\n{print_kernel(self.kernel)}")
 
-    def nodes(self, nodes: tuple[Node, ...], indices: frozenset[Symbol], names: frozenset[str]) -> None:
+    def nodes(self, nodes: tuple[Node, ...], scope: _Scope) -> None:
         for node in nodes:
-            match node:
-                case Loop():
-                    self.loop(node, indices, names)
-                case Guard(condition, body):
-                    self.expr(condition, indices, names)
-                    self.nodes(body, indices, names)
-                case Bind(name, value):
-                    self.expr(value, indices, names)
-                    names |= {name}
-                case Init(accumulator):
-                    names |= self.init(accumulator, indices)
-                case Update(accumulator, args):
-                    self.update(accumulator, args, indices, names)
-                case Store(targets, values):
-                    self.store(targets, values, indices, names)
+            self.node(node, scope)
 
-    def loop(self, loop: Loop, indices: frozenset[Symbol], names: frozenset[str]) -> None:
-        if loop.index in indices:
-            raise self.fail(f"loop {loop.name} repeats an enclosing index")
-        for end in (loop.lo, loop.hi):
-            self.expr(Integer(end), indices, names)
-        self.nodes(loop.body, indices | {loop.index}, names)
+    def node(self, node: Node, scope: _Scope) -> None:
+        match node:
+            case Loop(symbol, lo, hi, body):
+                self.fresh(symbol, scope)
+                self.form(lo, scope)
+                self.form(hi, scope)
+                self.nodes(body, scope.with_symbol(symbol))
+            case Lanes():
+                self.lanes(node, scope)
+            case Guard(condition, body):
+                self.typed(condition, BOOL, "a condition", scope)
+                self.nodes(body, scope)
+            case Allocate(name, body):
+                self.allocation(name, scope)
+                self.nodes(body, _Scope(scope.symbols, scope.buffers | {name}, scope.names, scope.is_lanes))
+            case Store(place, value):
+                self.typed(value, self.place(place, scope).dtype, f"a store into {place.buffer}", scope)
+            case Init(places, reducer):
+                self.places(places, reducer, scope)
+            case Update(places, reducer, args):
+                dtypes = self.places(places, reducer, scope)
+                if len(args) != len(dtypes):
+                    raise self.fail(f"{reducer.name} into {places[0].buffer} takes {len(dtypes)} values")
+                for arg, dtype in zip(args, dtypes):
+                    self.typed(arg, dtype, f"{reducer.name} into {places[0].buffer}", scope)
 
-    def init(self, accumulator: Accumulator, indices: frozenset[Symbol]) -> frozenset[str]:
-        self.started.add(accumulator.stage)
-        for place in accumulator.places:
-            self.place(place, indices)
-        if accumulator.places:
-            return frozenset()
-        return frozenset(accumulator.local(position) for position in range(len(accumulator.reducer.dtypes)))
+    def fresh(self, symbol: Symbol, scope: _Scope) -> None:
+        if symbol in scope.symbols:
+            raise self.fail(f"{symbol} is counted by an enclosing loop already")
 
-    def update(
-        self, accumulator: Accumulator, args: tuple[Expr, ...], indices: frozenset[Symbol], names: frozenset[str]
-    ) -> None:
-        if accumulator.stage not in self.started:
-            raise self.fail(f"accumulator {accumulator.stage} is updated before it is initialised")
-        if len(args) != len(accumulator.reducer.dtypes):
-            raise self.fail(f"accumulator {accumulator.stage} takes {len(accumulator.reducer.dtypes)} values")
-        for arg, dtype in zip(args, accumulator.reducer.dtypes):
-            if arg.dtype != dtype:
-                raise self.fail(f"accumulator {accumulator.stage} takes {dtype}, not {arg.dtype}")
-            self.expr(arg, indices, names)
+    def lanes(self, node: Lanes, scope: _Scope) -> None:
+        self.fresh(node.symbol, scope)
+        if scope.is_lanes:
+            raise self.fail(f"the lanes {node.symbol} are inside of other lanes")
+        if node.count < 2 or node.count.bit_count() != 1:
+            raise self.fail(f"{node.symbol} has {node.count} lanes, which is no power of two")
+        if node.active is not None:
+            self.form(node.active, scope)
+        self.nodes(node.body, scope.with_symbol(node.symbol, is_lanes=True))
 
-    def store(
-        self, targets: tuple[Target, ...], values: tuple[Expr, ...], indices: frozenset[Symbol], names: frozenset[str]
-    ) -> None:
-        for target, value in zip(targets, values, strict=True):
-            self.place(target, indices)
-            self.expr(value, indices, names)
-            if value.dtype != self.nest.program.tensors[target.tensor].dtype:
-                raise self.fail(f"{target.tensor} is stored a {value.dtype}")
+    def allocation(self, name: str, scope: _Scope) -> None:
+        buffer = self.kernel.buffers.get(name)
+        if buffer is None or buffer.memory in ("global", "workspace"):
+            raise self.fail(f"{name} is no buffer that lives in a body")
+        if name in scope.buffers:
+            raise self.fail(f"{name} lives already")
+        if buffer.memory != "arena" and not buffer.size.is_constant:
+            raise self.fail(f"{name} is in {buffer.memory}, and its size is {buffer.size}")
+        for form in (*buffer.factors, buffer.start):
+            if any(symbol.kind == "index" for symbol in form.symbols()):
+                raise self.fail(f"the size of {name} depends on loops: {form}")
 
-    def place(self, target: Target, indices: frozenset[Symbol]) -> None:
-        tensor = self.nest.program.tensors.get(target.tensor)
-        if tensor is None or tensor.role == "input":
-            raise self.fail(f"{target.tensor} cannot be written")
-        if len(target.coordinates) != len(tensor.shape):
-            raise self.fail(f"{target.tensor} is written with {len(target.coordinates)} subscripts")
-        for form in target.coordinates:
-            self.expr(Integer(form), indices, frozenset())
+    # ---- statements
 
-    def expr(self, expr: Expr, indices: frozenset[Symbol], names: frozenset[str]) -> None:
-        """Every index is of an enclosing loop, every local of an enclosing binding."""
+    def places(self, places: tuple[Place, ...], reducer: Reducer, scope: _Scope) -> list[object]:
+        found = [self.place(place, scope).dtype for place in places]
+        extra = found[len(reducer.dtypes) :]
+        if tuple(found[: len(reducer.dtypes)]) != reducer.dtypes or any(each != I64 for each in extra):
+            raise self.fail(f"{reducer.name} does not fit into {', '.join(place.buffer for place in places)}")
+        return list(found)
+
+    def place(self, place: Place, scope: _Scope) -> Buffer:
+        buffer = self.buffer(place.buffer, scope)
+        if place.buffer in self.kernel.program.inputs:
+            raise self.fail(f"{place.buffer} cannot be written")
+        self.form(place.offset, scope)
+        return buffer
+
+    def buffer(self, name: str, scope: _Scope) -> Buffer:
+        if name not in scope.buffers:
+            raise self.fail(f"{name} does not live here")
+        return self.kernel.buffers[name]
+
+    # ---- expressions
+
+    def typed(self, expr: Expr, dtype: object, what: str, scope: _Scope) -> None:
+        if expr.dtype != dtype:
+            raise self.fail(f"{what} takes {dtype}, not {expr.dtype}")
+        self.expr(expr, scope)
+
+    def expr(self, expr: Expr, scope: _Scope) -> None:
         match expr:
-            case Local(name) if name not in names:
-                raise self.fail(f"nothing binds {name}")
-            case Access(tensor, subscripts) if len(self.nest.program.tensors[tensor].shape) != len(subscripts):
-                raise self.fail(f"{tensor} is read with {len(subscripts)} subscripts")
-            case Let(name, value, body):
-                self.expr(value, indices, names)
-                self.expr(body, indices, names | {name})
+            case Access(name, subscripts, dtype, boundary, checked):
+                if self.buffer(name, scope).dtype != dtype:
+                    raise self.fail(f"{name} is read as {dtype}")
+                if len(subscripts) != 1 or boundary is not None or any(checked):
+                    raise self.fail(f"{name} is not read at an offset")
+                self.form(subscripts[0], scope)
                 return
-            case Reduce(reducer, binders):
-                indices |= {binder.index for binder in binders}
-                names |= {*reducer.left, *reducer.right}
-        for symbol in _own_symbols(expr):
-            if symbol.kind == "index" and symbol not in indices:
-                raise self.fail(f"no loop runs over {symbol}")
+            case Integer(form):
+                self.form(form, scope)
+                return
+            case Local(name) if name not in scope.names:
+                raise self.fail(f"nothing binds {name}")
+            case Let(name, value, body):
+                self.expr(value, scope)
+                self.expr(body, scope.with_name(name))
+                return
+            case Reduce(reducer, binders, test, args):
+                for binder in binders:
+                    self.form(binder.lo, scope)
+                    self.form(binder.hi, scope)
+                    scope = scope.with_symbol(binder.index)
+                for part in (*args, *(() if test is None else (test,))):
+                    self.expr(part, scope)
+                named = scope.with_name(*reducer.left, *reducer.right)
+                for part in (*reducer.identity, *reducer.combine):
+                    self.expr(part, named)
+                return
         for child in children(expr):
-            self.expr(child, indices, names)
+            self.expr(child, scope)
 
-
-def _own_symbols(expr: Expr) -> Iterator[Symbol]:
-    match expr:
-        case Integer(form):
-            yield from _plain(form)
-        case Access(_, subscripts):
-            for form in subscripts:
-                yield from _plain(form)
+    def form(self, form: Form, scope: _Scope) -> None:
+        for symbol in _plain(form):
+            if symbol.kind == "index" and symbol not in scope.symbols:
+                raise self.fail(f"no loop counts {symbol}")
+        for expr in _data(form):
+            self.expr(expr, scope)
 
 
 def _plain(form: Form) -> Iterator[Symbol]:
@@ -119,27 +174,16 @@ def _plain(form: Form) -> Iterator[Symbol]:
         match atom:
             case Symbol():
                 yield atom
-            case FloorDiv(left, right) | Extreme(_, left, right) | Product(left, right):
+            case forms.FloorDiv(left, right) | forms.Extreme(_, left, right) | forms.Product(left, right):
                 yield from _plain(left)
                 yield from _plain(right)
 
 
-def verify_nest(nest: Nest) -> Nest:
-    """The nest itself. Raises InternalError where it is not well formed, or leaves out a definition."""
-    verifier = _Verifier(nest)
-    verifier.nodes(nest.body, frozenset(), frozenset())
-    written = {place.tensor for node in walk_nodes(nest.body) for place in _written(node)}
-    for definition in nest.program.definitions:
-        for target in definition.targets:
-            if target.tensor not in written:
-                raise verifier.fail(f"{target.tensor} is never written")
-    return nest
-
-
-def _written(node: Node) -> tuple[Target, ...]:
-    match node:
-        case Store(targets):
-            return targets
-        case Update(accumulator):
-            return accumulator.places
-    return ()
+def _data(form: Form) -> Iterator[Expr]:
+    for atom, _ in form.terms:
+        match atom:
+            case forms.Opaque(expr):
+                yield expr
+            case forms.FloorDiv(left, right) | forms.Extreme(_, left, right) | forms.Product(left, right):
+                yield from _data(left)
+                yield from _data(right)

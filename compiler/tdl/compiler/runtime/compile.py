@@ -1,4 +1,4 @@
-"""A program to a kernel that can be called: nest, LLVM text, object code (from the cache if it is there), addresses."""
+"""A nest to a kernel that can be called: lowered, LLVM text, object code (from the cache if it is there), addresses."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from tdl.compiler.backends.llvm import jit
 from tdl.compiler.backends.llvm.context import Site
 from tdl.compiler.backends.llvm.kernel import kernel_text
 from tdl.compiler.backends.llvm.target import host, object_code
-from tdl.compiler.kernel.default import default_nest
-from tdl.compiler.kernel.tree import Nest
-from tdl.compiler.kernel.verify import verify_nest
+from tdl.compiler.kernel import tree as kernel
+from tdl.compiler.kernel.walk import walk
+from tdl.compiler.lower.pipeline import lower
 from tdl.compiler.runtime import cache
-from tdl.compiler.schedule import tree as schedule
+from tdl.compiler.schedule.automatic import automatic_nest
+from tdl.compiler.schedule.tree import Nest
 from tdl.language.tree import Program
 
 _linked: dict[str, dict[str, int]] = {}
@@ -25,10 +26,10 @@ if hasattr(os, "register_at_fork"):  # so that a child does not find it held by 
 
 @dataclass(frozen=True)
 class Kernel:
-    """Code in this process for a program at any sizes. `address` and `workspace` are those of its two functions."""
+    """Code in this process for a program. `address` and `workspace` are those of its two functions."""
 
     program: Program
-    nest: Nest
+    lowered: kernel.Kernel
     address: int
     workspace: int
     sites: tuple[Site, ...]
@@ -36,16 +37,19 @@ class Kernel:
 
 
 def compile_program(program: Program) -> Kernel:
-    """The kernel of a program whose compile-time parameters all have values."""
-    nest = verify_nest(default_nest(program))
-    text = kernel_text(nest, machine_f16=host().machine_f16)
-    addresses = load_text(text.ir, (text.name, text.workspace))
-    return Kernel(program, nest, addresses[text.name], addresses[text.workspace], text.sites)
+    """The kernel of a program whose compile-time parameters all have values, where nobody says how it runs."""
+    return compile_nest(automatic_nest(program))
 
 
-def compile_nest(nest: schedule.Nest) -> Kernel:
+def compile_nest(nest: Nest) -> Kernel:
     """The kernel of an op under a schedule."""
-    return compile_program(nest.program)
+    lowered = lower(nest)
+    text = kernel_text(lowered, machine_f16=host().machine_f16)
+    addresses = load_text(text.ir, (text.name, text.workspace))
+    is_parallel = any(isinstance(node, kernel.Loop) and node.kind == "parallel" for node in walk(lowered.body))
+    return Kernel(
+        nest.program, lowered, addresses[text.name], addresses[text.workspace], text.sites, is_parallel=is_parallel
+    )
 
 
 def load_text(ir: str, exports: tuple[str, ...]) -> dict[str, int]:

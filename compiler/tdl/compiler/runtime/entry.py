@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import ctypes
 from functools import partial
-from math import prod
 from typing import Any
 
 import numpy as np
-from tdl.compiler.backends.llvm.kernel import ALIGNMENT
 from tdl.compiler.backends.llvm.scalars import concrete
+from tdl.compiler.kernel.workspace import ALIGNMENT, workspace_bytes
 from tdl.compiler.runtime import threads
 from tdl.compiler.runtime.compile import Kernel
 from tdl.compiler.runtime.failures import raise_failure
@@ -35,14 +34,14 @@ class Entry:
             if spec.bytes > _ADDRESSABLE:
                 raise MemoryError(f"{self.name}: {spec.name} is too large: {spec}")
         self.team = threads.team() if kernel.is_parallel else threads.SERIAL
-        self.workspace = _workspace(kernel, bound)
+        self.workspace = _workspace(kernel, bound, self.team.threads)
         specs = self.inputs + self.outputs
         self._sizes = {spec.name: (ctypes.c_int64 * len(spec.shape))(*spec.shape) for spec in specs}
         self._kernel = ctypes.CFUNCTYPE(ctypes.c_int32, *[ctypes.c_void_p] * 3)(kernel.address)
         self._failure = partial(raise_failure, program.name, kernel.sites)
         self.fast: FastCall = missed
         if is_known_layout():
-            unlock = kernel.is_parallel or is_long(kernel.nest, bound.sizes)
+            unlock = kernel.is_parallel or is_long(kernel.lowered, bound.sizes)
             self.fast = bind_fastcall(
                 Signature(kernel.address, self.inputs, self.outputs, self.workspace, unlock, self._failure, self.team)
             )
@@ -74,19 +73,15 @@ def _spec(bound: Bound, name: str) -> Spec:
     return Spec(name, numpy_dtype(concrete(bound.program.tensors[name].dtype)), shape)
 
 
-def _workspace(kernel: Kernel, bound: Bound) -> int:
-    """Bytes for the intermediates, as the kernel lays them out. Raises MemoryError where no machine could have them.
+def _workspace(kernel: Kernel, bound: Bound, threads: int) -> int:
+    """Bytes for what a call stores besides its results. Raises MemoryError where no machine could have them.
 
     The sizes are computed here as well, in integers that do not wrap as the kernel's do.
     """
-    exact = 0
-    for name, tensor in bound.program.tensors.items():
-        if tensor.role == "intermediate":
-            elements = prod(max(0, size) for size in bound.shape(name))
-            exact += -(-elements * concrete(tensor.dtype).bytes // ALIGNMENT) * ALIGNMENT
-    size = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(kernel.workspace)
+    exact = workspace_bytes(kernel.lowered, bound.sizes, threads)
+    size = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64)(kernel.workspace)
     sizes = [bound.sizes[dim] for dim in bound.program.dims]
-    if exact > _ADDRESSABLE or size((ctypes.c_int64 * len(sizes))(*sizes)) != exact:
+    if exact > _ADDRESSABLE or size((ctypes.c_int64 * len(sizes))(*sizes), threads) != exact:
         at = ", ".join(f"{dim} = {value}" for dim, value in bound.sizes.items())
         raise MemoryError(f"{bound.program.name}: its intermediate tensors are too large ({exact} bytes) at {at}")
     return exact

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tdl.compiler.kernel.tree import Guard, Loop, Nest, Node
+from tdl.compiler.kernel.tree import Allocate, Guard, Kernel, Lanes, Loop, Node
 from tdl.language import forms
 from tdl.language.forms import Form, Symbol
 
@@ -12,9 +12,9 @@ _LONG = 50_000  # statements, some ten microseconds: far above the price of givi
 _GUESS = 64  # iterations of a loop whose range depends on data or on other loops
 
 
-def is_long(nest: Nest, sizes: Mapping[Symbol, int]) -> bool:
+def is_long(kernel: Kernel, sizes: Mapping[Symbol, int]) -> bool:
     """Whether a call runs long enough to give up the interpreter's lock."""
-    return _count(nest.body, sizes) >= _LONG
+    return _count(kernel.body, sizes) >= _LONG
 
 
 def _count(nodes: tuple[Node, ...], sizes: Mapping[Symbol, int]) -> int:
@@ -23,7 +23,7 @@ def _count(nodes: tuple[Node, ...], sizes: Mapping[Symbol, int]) -> int:
         match node:
             case Loop():
                 total += _extent(node.lo, node.hi, sizes) * _count(node.body, sizes)
-            case Guard():
+            case Guard() | Lanes() | Allocate():
                 total += _count(node.body, sizes)
             case _:
                 total += 1

@@ -10,18 +10,17 @@ Forms are shown in the loops' short names where these are unique. Each line know
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from tdl.compiler.schedule.initial import SUFFIX
+from tdl.compiler.schedule.text import access_text, expr_text, form_text
 from tdl.compiler.schedule.touches import rewritten
 from tdl.compiler.schedule.tree import Buffer, Copy, Initial, Leaf, Loop, Nest, Node, Stage, Store, Update
-from tdl.compiler.schedule.walk import loops_of
+from tdl.compiler.schedule.walk import Path
 from tdl.language import forms
 from tdl.language.dtypes import DType, Type
 from tdl.language.forms import Form, Symbol
-from tdl.language.printing import text_of
 from tdl.language.source import Span
 from tdl.language.tree import Reducer, Target
 
@@ -37,6 +36,7 @@ class Line:
     line: int = -1
     span: Span | None = None
     loop: str | None = None
+    definition: int = -1
 
 
 def print_nest(nest: Nest) -> str:
@@ -79,48 +79,53 @@ class _Printer:
 
     def _loop(self, loop: Loop, depth: int) -> Line:
         kind = "" if loop.kind == "serial" else f"{loop.kind} "
-        ends = f"{self.form(loop.lo)}..{self.form(loop.hi)}"
+        ends = f"{self.form(loop.lo, 5)}..{self.form(loop.hi, 5)}"
         order = " descending" if loop.descending else ""
         text = f"{'    ' * depth}{kind}for {self.shown[loop.symbol]} in {ends}{order}"
-        return Line(text, loop.line, None, loop.label)
+        stage = self.nest.stages.get(loop.stage)
+        made_by = (None, -1) if stage is None else (stage.span, stage.definition)
+        label = None if loop.stage.endswith(SUFFIX) else loop.label
+        return Line(text, loop.line, made_by[0], label, made_by[1])
 
     def _leaf(self, leaf: Leaf, depth: int) -> Iterator[Line]:
         stage = self.nest.stages[leaf.stage]
         conditions = [f"{self.form(guard)} >= 0" for guard in leaf.guards]
         values = {own: forms.substitute(form, self._short()) for own, form in leaf.at}
         given = [condition for condition in (stage.domain, stage.filter) if condition is not None]
-        conditions += [text_of(rewritten(condition, values)) for condition in given]
+        conditions += [expr_text(rewritten(condition, values), 3) for condition in given]
         if conditions:
-            yield Line(f"{'    ' * depth}if {' and '.join(conditions)}", -1, stage.span)
+            text = f"{'    ' * depth}if {' and '.join(conditions)}"
+            yield Line(text, -1, stage.span, definition=stage.definition)
             depth += 1
-        yield Line("    " * depth + self._work(stage, values, dict(leaf.through)), -1, stage.span)
+        text = "    " * depth + self._work(stage, values, dict(leaf.through))
+        yield Line(text, -1, stage.span, definition=stage.definition)
 
     def _work(self, stage: Stage, values: Mapping[Symbol, Form], through: Mapping[str, str]) -> str:
         match stage.work:
             case Store(targets, exprs):
-                left = ", ".join(_target(target, values, through) for target in targets)
-                return f"{left} = {', '.join(text_of(rewritten(expr, values, through)) for expr in exprs)}"
+                left = _group(_target(target, values, through) for target in targets)
+                return f"{left} = {_group(expr_text(rewritten(expr, values, through)) for expr in exprs)}"
             case Copy(target, source):
                 return f"{_target(target, values, through)} = {_target(source, values, through)}"
             case Update(targets, reducer, args):
-                left = ", ".join(_target(target, values, through) for target in targets)
-                right = ", ".join(text_of(rewritten(arg, values, through)) for arg in args)
-                combine = _COMBINES.get(reducer.name)
-                return f"{left} {combine} {right}" if combine else f"{left} = {reducer.name}({left}; {right})"
+                left = _group(_target(target, values, through) for target in targets)
+                right = _group(expr_text(rewritten(arg, values, through)) for arg in args)
+                combine = _COMBINES.get(reducer.name) if reducer.is_builtin else None
+                return f"{left} {combine} {right}" if combine else f"{left} = {reducer.name}({left}, {right})"
             case Initial(targets, reducer):
-                left = ", ".join(_target(target, values, through) for target in targets)
-                return f"{left} = {', '.join(_identities(reducer))}"
+                left = _group(_target(target, values, through) for target in targets)
+                return f"{left} = {_group(_identities(reducer))}"
 
     def _short(self) -> dict[Symbol, Form]:
         return {symbol: forms.symbol(Symbol(name, "index")) for symbol, name in self.shown.items()}
 
-    def form(self, form: Form) -> str:
-        return str(forms.substitute(form, self._short()))
+    def form(self, form: Form, above: int = 0) -> str:
+        return form_text(forms.substitute(form, self._short()), above)
 
 
 def _identities(reducer: Reducer) -> Iterator[str]:
     if not reducer.is_builtin:
-        yield from map(text_of, reducer.identity)
+        yield from map(expr_text, reducer.identity)
         return
     first, *payloads = reducer.dtypes
     kind = reducer.name.removeprefix("arg")
@@ -138,16 +143,30 @@ def _extreme(kind: str, dtype: Type) -> str:
 
 
 def short_names(nest: Nest) -> dict[Symbol, str]:
-    """What each loop is called in print: its name where that is unique, else with its stage.
+    """What each loop is called in print: its name, with its stage where a loop around it or in it has that name too.
 
     Loops of an initialisation are copies, which nobody names; they are called as the loops that they are copies of.
     """
-    loops = {loop.symbol: loop for loop in loops_of(nest.body)}.values()
-    counts = Counter(loop.name for loop in loops if not loop.stage.endswith(SUFFIX))
-    return {loop.symbol: loop.label.replace(SUFFIX, "") if counts[loop.name] > 1 else loop.name for loop in loops}
+    shown: dict[Symbol, str] = {}
+
+    def visit(nodes: tuple[Node, ...], around: Path) -> None:
+        for node in nodes:
+            if isinstance(node, Loop):
+                shown.setdefault(node.symbol, node.name)
+                for other in around:
+                    if other.name == node.name:
+                        shown[other.symbol], shown[node.symbol] = other.label, node.label
+                visit(node.body, (*around, node))
+
+    visit(nest.body, ())
+    return {symbol: name.replace(SUFFIX, "") for symbol, name in shown.items()}
+
+
+def _group(texts: Iterable[str]) -> str:
+    every = list(texts)
+    return every[0] if len(every) == 1 else f"({', '.join(every)})"
 
 
 def _target(target: Target, values: Mapping[Symbol, Form], through: Mapping[str, str]) -> str:
-    coordinates = ", ".join(str(forms.substitute(form, values)) for form in target.coordinates)
-    name = through.get(target.tensor, target.tensor)
-    return f"{name}[{coordinates}]" if coordinates else name
+    coordinates = tuple(forms.substitute(form, values) for form in target.coordinates)
+    return access_text(through.get(target.tensor, target.tensor), coordinates)

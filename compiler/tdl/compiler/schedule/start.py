@@ -16,8 +16,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from tdl.compiler.kernel.sweeps import loop_order, sweep_index
-from tdl.compiler.kernel.tree import stage_names
+from tdl.compiler.schedule.sweeps import loop_order, stage_names, sweep_index
 from tdl.compiler.schedule.tree import Buffer, Leaf, Loop, Memory, Nest, Node, Stage, Store, Update
 from tdl.compiler.schedule.walk import leaves_of
 from tdl.language import forms, tree
@@ -150,13 +149,18 @@ class _Builder:
     ) -> Expr:
         """The expression with its unconditional reductions read from stages, whose nodes are added to `before`."""
         own = definition.indices if indices is None else indices
+        lets: list[tuple[str, Expr]] = []
 
         def visit(each: Expr) -> Expr:
             match each:
                 case Reduce():
-                    return self._own_stage(each, definition, own, at, before)
-                case tree.Let(_, value, body):
-                    return replace(each, value=visit(value), body=visit(body))
+                    return self._own_stage(_without_lets(each, lets), definition, own, at, before)
+                case tree.Let(name, value, body):
+                    value = visit(value)
+                    lets.append((name, value))
+                    body = visit(body)
+                    lets.pop()
+                    return replace(each, value=value, body=body)
                 case tree.Select(condition):
                     return replace(each, condition=visit(condition))
                 case tree.Binary("and" | "or", left):
@@ -196,6 +200,28 @@ class _Builder:
         count = self.counts.get(base, 0)
         self.counts[base] = count + 1
         return f"{base}{count or ''}"
+
+
+def _without_lets(reduce: Reduce, lets: list[tuple[str, Expr]]) -> Reduce:
+    """The reduction with names bound around it bound in its arguments, since its loops run before the names do."""
+    for name, value in reversed(lets):
+
+        def inlined(each: Expr, name: str = name, value: Expr = value) -> Expr:
+            return value if each == tree.Local(name, value.dtype) else tree.map_children(each, inlined, inlined_form)
+
+        def inlined_form(form: Form) -> Form:
+            return forms.substitute(form, {}, inlined)
+
+        def bound(each: Expr, name: str = name, value: Expr = value) -> Expr:
+            return tree.Let(name, value, each) if tree.Local(name, value.dtype) in tree.walk(each) else each
+
+        reduce = replace(
+            reduce,
+            binders=tuple(replace(b, lo=inlined_form(b.lo), hi=inlined_form(b.hi)) for b in reduce.binders),
+            filter=None if reduce.filter is None else bound(reduce.filter),
+            args=tuple(map(bound, reduce.args)),
+        )
+    return reduce
 
 
 def loop_symbol(stage: str, binder: Binder) -> Symbol:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from tdl.compiler.backends.llvm.block import Block
-from tdl.compiler.backends.llvm.scalars import register_type, round_half
+from tdl.compiler.backends.llvm.scalars import float_constant, round_half
+from tdl.compiler.backends.llvm.values import TRUE, Value, integer, intrinsic, operate, select, test
 from tdl.language.diagnostic import InternalError
 from tdl.language.dtypes import DType
 
@@ -16,60 +17,65 @@ _COMPARISONS = {
     "eq": ("oeq", "eq", "eq"), "ne": ("une", "ne", "ne"), "lt": ("olt", "slt", "ult"), "le": ("ole", "sle", "ule"),
     "gt": ("ogt", "sgt", "ugt"), "ge": ("oge", "sge", "uge"),
 }  # fmt: skip
+_NAN = "0x7FF8000000000000"
 
 
-def unary(block: Block, operator: str, value: str, dtype: DType) -> str:
-    kind = register_type(dtype)
+def unary(block: Block, operator: str, value: Value, dtype: DType) -> Value:
     match operator:
         case "neg" if dtype.is_float:
-            return block.value(f"fneg {kind} {value}")
+            return operate(block, "fneg", value)
         case "neg":
-            return block.value(f"sub {kind} 0, {value}")
+            return operate(block, "sub", integer(0, value.kind), value)
         case "not":
-            return block.value(f"xor i1 {value}, true")
+            return operate(block, "xor", value, TRUE)
         case "bit_not":
-            return block.value(f"xor {kind} {value}, -1")
+            return operate(block, "xor", value, integer(-1, value.kind))
     raise InternalError(f"unary operator {operator}")
 
 
-def binary(block: Block, operator: str, left: str, right: str, dtype: DType) -> str:
+def binary(block: Block, operator: str, left: Value, right: Value, dtype: DType) -> Value:
     """An operator that cannot fail, and whose sides both run."""
-    kind = register_type(dtype)
     if operator in ("min", "max"):
         return extreme(block, operator, left, right, dtype)
     if dtype.is_float and operator in _FLOAT:
-        return round_half(block, block.value(f"{_FLOAT[operator]} {kind} {left}, {right}"), dtype)
+        return round_half(block, operate(block, _FLOAT[operator], left, right), dtype)
     if operator in ("shl", "shr"):
-        count = block.value(f"and {kind} {right}, {dtype.bits - 1}")
+        count = operate(block, "and", right, integer(dtype.bits - 1, right.kind))
         shift = "shl" if operator == "shl" else "ashr" if dtype.kind == "signed" else "lshr"
-        return block.value(f"{shift} {kind} {left}, {count}")
+        return operate(block, shift, left, count)
     if operator in _INTEGER:
-        return block.value(f"{_INTEGER[operator]} {kind} {left}, {right}")
+        return operate(block, _INTEGER[operator], left, right)
     if operator in ("and", "or"):
-        return block.value(f"{operator} i1 {left}, {right}")
+        return operate(block, operator, left, right)
     raise InternalError(f"operator {operator} on {dtype}")
 
 
-def compare(block: Block, operator: str, left: str, right: str, dtype: DType) -> str:
+def compare(block: Block, operator: str, left: Value, right: Value, dtype: DType) -> Value:
     floats, signed, unsigned = _COMPARISONS[operator]
     if dtype.is_float:
-        return block.value(f"fcmp {floats} {register_type(dtype)} {left}, {right}")
-    return block.value(f"icmp {signed if dtype.kind == 'signed' else unsigned} {register_type(dtype)} {left}, {right}")
+        return test(block, f"fcmp {floats}", left, right)
+    return test(block, f"icmp {signed if dtype.kind == 'signed' else unsigned}", left, right)
 
 
-def extreme(block: Block, operator: str, left: str, right: str, dtype: DType) -> str:
+def extreme(block: Block, operator: str, left: Value, right: Value, dtype: DType) -> Value:
     """`min` or `max`; of floats, NaN where either side is NaN."""
-    kind = register_type(dtype)
     if not dtype.is_float:
         if dtype.kind == "bool":
             raise InternalError("bool has no extremes")
-        name = f"llvm.{'s' if dtype.kind == 'signed' else 'u'}{operator}.{kind}"
-        return block.value(f"call {kind} @{name}({kind} {left}, {kind} {right})")
-    if not right.startswith("%"):
+        return intrinsic(block, f"{'s' if dtype.kind == 'signed' else 'u'}{operator}", left, right)
+    if right.is_constant:
         left, right = right, left
-    wins = block.value(f"fcmp {'ogt' if operator == 'max' else 'olt'} {kind} {left}, {right}")
-    chosen = block.value(f"select i1 {wins}, {kind} {left}, {kind} {right}")  # right where that is NaN
-    if not left.startswith("%") and left != "0x7FF8000000000000":
+    wins = test(block, f"fcmp {'ogt' if operator == 'max' else 'olt'}", left, right)
+    chosen = select(block, wins, left, right)  # right where that is NaN
+    if left.is_constant and left.text != _NAN:
         return chosen
-    is_nan = block.value(f"fcmp uno {kind} {left}, {left}")
-    return block.value(f"select i1 {is_nan}, {kind} {left}, {kind} {chosen}")
+    return select(block, is_nan(block, left), left, chosen)
+
+
+def is_nan(block: Block, value: Value) -> Value:
+    return test(block, "fcmp uno", value, value)
+
+
+def is_zero(block: Block, value: Value) -> Value:
+    """Whether a float is 0 or -0."""
+    return test(block, "fcmp oeq", value, float_constant(0.0, value.kind))

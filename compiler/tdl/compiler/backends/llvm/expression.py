@@ -1,18 +1,20 @@
-"""Expressions to registers. What may not run where it is not chosen is put behind a real branch.
+"""Expressions to registers. What may not run where it is not chosen is put behind a branch, or under a mask of lanes.
 
-A branch that only computes is evaluated on both sides and selected, which vectorises; one that reads memory, reduces or
-may fail runs only where it is chosen, since its accesses were proved in bounds only there.
+A branch that only computes is evaluated on both sides and selected; one that reads memory, reduces or may fail runs
+only where it is chosen, since its accesses are in bounds only there.
 """
 
 from __future__ import annotations
 
 from tdl.compiler.backends.llvm import arithmetic, functions
-from tdl.compiler.backends.llvm.access import lower_access
-from tdl.compiler.backends.llvm.context import Context, Register, Site
+from tdl.compiler.backends.llvm.context import Code, Context, Site
 from tdl.compiler.backends.llvm.conversion import convert
 from tdl.compiler.backends.llvm.integers import floor_division, form_value
+from tdl.compiler.backends.llvm.memory import locate, read
 from tdl.compiler.backends.llvm.reduction import lower_reduce
 from tdl.compiler.backends.llvm.scalars import concrete, number, register_type
+from tdl.compiler.backends.llvm.values import FALSE, TRUE, Value, operate, select, spread, test, vector_type
+from tdl.compiler.kernel.tree import Checked
 from tdl.language.diagnostic import InternalError
 from tdl.language.tree import (
     Access,
@@ -33,8 +35,8 @@ from tdl.language.tree import (
 )
 
 
-def lower_expr(context: Context, expr: Expr) -> str:
-    """The register (or constant) that holds the expression's value."""
+def lower_expr(context: Context, expr: Expr) -> Value:
+    """The register (or constant) that holds the expression's value, or those of the lanes."""
     block = context.block
     match expr:
         case Number(value, dtype):
@@ -43,8 +45,8 @@ def lower_expr(context: Context, expr: Expr) -> str:
             return form_value(context, form, lower_expr, Site(expr.span))
         case Parameter(name, dtype):
             return _parameter(context, name, expr)
-        case Access():
-            return lower_access(context, expr, lower_expr)
+        case Access(name, (offset,)):
+            return read(context, locate(context, name, offset, lower_expr, expr.span))
         case Unary(operator, operand):
             return arithmetic.unary(block, operator, lower_expr(context, operand), concrete(expr.dtype))
         case Binary():
@@ -54,41 +56,36 @@ def lower_expr(context: Context, expr: Expr) -> str:
             return arithmetic.compare(block, operator, *values, concrete(left.dtype))
         case Select():
             return _select(context, expr)
-        case Call(function, args):
-            return _call(context, function, args)
+        case Checked():
+            return _checked(context, expr)
+        case Call(function, (arg,)):
+            return functions.call(block, function, lower_expr(context, arg), concrete(arg.dtype))
         case Convert(operand):
             return convert(block, lower_expr(context, operand), concrete(operand.dtype), concrete(expr.dtype))
         case Local(name):
-            return _local(context, name, expr)
+            return context.values[name]
         case Let(name, value, body):
             with context.bound(name, lower_expr(context, value)):
                 return lower_expr(context, body)
         case Reduce():
             return lower_reduce(context, expr, lower_expr)
+    raise InternalError(f"{type(expr).__name__} in a kernel")
 
 
-def _local(context: Context, name: str, expr: Local) -> str:
-    value = context.values[name]
-    if isinstance(value, Register):
-        return context.block.value(f"load {register_type(expr.dtype)}, ptr {value.slot}")
-    return value
-
-
-def _parameter(context: Context, name: str, expr: Parameter) -> str:
+def _parameter(context: Context, name: str, expr: Parameter) -> Value:
     value = context.parameters.get(name)
     if not isinstance(value, (bool, int, float)):
         raise InternalError(f"parameter {name} has no value when code is made")
     return number(value, expr.dtype)
 
 
-def _binary(context: Context, expr: Binary) -> str:
+def _binary(context: Context, expr: Binary) -> Value:
     dtype = concrete(expr.dtype)
-    left = lower_expr(context, expr.left)
-    if expr.operator == "and" and must_branch(expr.right):
-        return context.block.choose(left, "i1", lambda: lower_expr(context, expr.right), lambda: "false")
-    if expr.operator == "or" and must_branch(expr.right):
-        return context.block.choose(left, "i1", lambda: "true", lambda: lower_expr(context, expr.right))
-    right = lower_expr(context, expr.right)
+    if expr.operator in ("and", "or") and must_branch(expr.right):
+        if expr.operator == "and":
+            return _chosen(context, expr.left, expr.right, FALSE, "i1")
+        return _chosen(context, expr.left, TRUE, expr.right, "i1")
+    left, right = lower_expr(context, expr.left), lower_expr(context, expr.right)
     if expr.operator in ("floordiv", "mod"):
         want = "quotient" if expr.operator == "floordiv" else "remainder"
         if dtype.is_float:
@@ -99,20 +96,41 @@ def _binary(context: Context, expr: Binary) -> str:
     return arithmetic.binary(context.block, expr.operator, left, right, dtype)
 
 
-def _select(context: Context, expr: Select) -> str:
-    kind = register_type(expr.dtype)
-    condition = lower_expr(context, expr.condition)
+def _select(context: Context, expr: Select) -> Value:
     if must_branch(expr.then) or must_branch(expr.other):
-        return context.block.choose(
-            condition, kind, lambda: lower_expr(context, expr.then), lambda: lower_expr(context, expr.other)
-        )
-    then, other = lower_expr(context, expr.then), lower_expr(context, expr.other)
-    return context.block.value(f"select i1 {condition}, {kind} {then}, {kind} {other}")
+        return _chosen(context, expr.condition, expr.then, expr.other, register_type(expr.dtype))
+    condition = lower_expr(context, expr.condition)
+    return select(context.block, condition, lower_expr(context, expr.then), lower_expr(context, expr.other))
 
 
-def _call(context: Context, function: str, args: tuple[Expr, ...]) -> str:
-    (value,) = (lower_expr(context, arg) for arg in args)
-    return functions.call(context.block, function, value, concrete(args[0].dtype))
+def _chosen(context: Context, test_: Expr, then: Expr | Value, other: Expr | Value, kind: str) -> Value:
+    """The side that the condition chooses. Only that runs, or in lanes that differ, only its lanes do."""
+    block = context.block
+    condition = lower_expr(context, test_)
+    if condition.lanes:
+        opposite = operate(block, "xor", condition, TRUE)
+        sides = []
+        for where, side in ((condition, then), (opposite, other)):
+            with context.where(where):
+                sides.append(side if isinstance(side, Value) else lower_expr(context, side))
+        return select(block, condition, *sides)
+    varies = any(not isinstance(side, Value) and context.varies(side) for side in (then, other))
+    lanes = context.lanes if varies else 0
+
+    def run(side: Expr | Value) -> str:
+        return spread(block, side if isinstance(side, Value) else lower_expr(context, side), lanes).text
+
+    text = block.choose(condition.text, vector_type(kind, lanes), lambda: run(then), lambda: run(other))
+    return Value(text, kind, lanes)
+
+
+def _checked(context: Context, expr: Checked) -> Value:
+    """The subscript, which is in 0..size from here on."""
+    subscript, size = (lower_expr(context, arg) for arg in expr.args)
+    outside = test(context.block, "icmp uge", subscript, size)
+    site = Site(expr.span, expr.tensor)
+    context.fail_when(outside, Code.OUT_OF_BOUNDS, site, number(expr.axis, expr.dtype), subscript, size)
+    return subscript
 
 
 def must_branch(expr: Expr) -> bool:
@@ -122,7 +140,7 @@ def must_branch(expr: Expr) -> bool:
 
 def _is_guarded(node: Expr) -> bool:
     match node:
-        case Access() | Reduce():
+        case Access() | Reduce() | Checked():
             return True
         case Binary("floordiv" | "mod", _, right, dtype) if not concrete(dtype).is_float:
             return not (isinstance(right, Number) and right.value)

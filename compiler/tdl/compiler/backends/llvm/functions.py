@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from tdl.compiler.backends.llvm.arithmetic import is_nan, is_zero
 from tdl.compiler.backends.llvm.block import Block
-from tdl.compiler.backends.llvm.scalars import number, register_type, round_half, suffix
+from tdl.compiler.backends.llvm.scalars import float_constant, round_half
+from tdl.compiler.backends.llvm.values import Value, function, intrinsic, operate, select, test
 from tdl.language.diagnostic import InternalError
-from tdl.language.dtypes import F32, F64, DType
+from tdl.language.dtypes import DType
 
 _INTRINSICS = {
     "exp": "exp", "log": "log", "sqrt": "sqrt", "sin": "sin", "cos": "cos", "floor": "floor", "ceil": "ceil",
@@ -14,92 +16,73 @@ _INTRINSICS = {
 _LIBRARY = ("tanh", "erf")
 
 
-def call(block: Block, function: str, value: str, dtype: DType) -> str:
+def call(block: Block, name: str, value: Value, dtype: DType) -> Value:
     """A function of one argument; `dtype` is the argument's."""
-    kind = register_type(dtype)
-    if function == "isnan":
-        return block.value(f"fcmp uno {kind} {value}, {value}")
+    if name == "isnan":
+        return is_nan(block, value)
     if dtype.is_integer:
-        if function != "abs":
-            raise InternalError(f"{function} of {dtype}")
-        return (
-            value
-            if dtype.kind == "unsigned"
-            else block.value(f"call {kind} @llvm.abs.{kind}({kind} {value}, i1 false)")
-        )
-    return round_half(block, _float_call(block, function, value, dtype), dtype)
+        if name != "abs":
+            raise InternalError(f"{name} of {dtype}")
+        return value if dtype.kind == "unsigned" else intrinsic(block, "abs", value, also=", i1 false")
+    return round_half(block, _float_call(block, name, value), dtype)
 
 
-def _float_call(block: Block, function: str, value: str, dtype: DType) -> str:
-    kind = register_type(dtype)
-    if function in _INTRINSICS:
-        return block.value(f"call {kind} @llvm.{_INTRINSICS[function]}.{suffix(dtype)}({kind} {value})")
-    if function in _LIBRARY:
-        return block.value(f"call {kind} @{_library(function, kind)}({kind} {value})")
-    one = number(1.0, F64)
-    if function == "rsqrt":
-        root = block.value(f"call {kind} @llvm.sqrt.{suffix(dtype)}({kind} {value})")
-        return block.value(f"fdiv {kind} {one}, {root}")
-    if function == "sigmoid":
-        return _sigmoid(block, value, kind, one)
-    raise InternalError(f"function {function}")
+def _float_call(block: Block, name: str, value: Value) -> Value:
+    if name in _INTRINSICS:
+        return intrinsic(block, _INTRINSICS[name], value)
+    if name in _LIBRARY:
+        return function(block, _library(name, value.kind), value, kind=value.kind)
+    one = float_constant(1.0, value.kind)
+    if name == "rsqrt":
+        return operate(block, "fdiv", one, intrinsic(block, "sqrt", value))
+    if name == "sigmoid":
+        return _sigmoid(block, value, one)
+    raise InternalError(f"function {name}")
 
 
-def _sigmoid(block: Block, value: str, kind: str, one: str) -> str:
+def _sigmoid(block: Block, value: Value, one: Value) -> Value:
     """`1 / (1 + e)` with `e = exp(-|x|)`, or `e / (1 + e)` where x < 0: small results keep their digits."""
-    name = "f64" if kind == "double" else "f32"
-    size = block.value(f"call {kind} @llvm.fabs.{name}({kind} {value})")
-    opposite = block.value(f"fneg {kind} {size}")
-    power = block.value(f"call {kind} @llvm.exp.{name}({kind} {opposite})")
-    below = block.value(f"fadd {kind} {power}, {one}")
-    negative = block.value(f"fcmp olt {kind} {value}, 0.0")
-    above = block.value(f"select i1 {negative}, {kind} {power}, {kind} {one}")
-    return block.value(f"fdiv {kind} {above}, {below}")
+    opposite = operate(block, "fneg", intrinsic(block, "fabs", value))
+    power = intrinsic(block, "exp", opposite)
+    below = operate(block, "fadd", power, one)
+    negative = test(block, "fcmp olt", value, float_constant(0.0, value.kind))
+    return operate(block, "fdiv", select(block, negative, power, one), below)
 
 
-def power(block: Block, left: str, right: str, dtype: DType) -> str:
-    kind = register_type(dtype)
-    return round_half(block, block.value(f"call {kind} @{_library('pow', kind)}({kind} {left}, {kind} {right})"), dtype)
+def power(block: Block, left: Value, right: Value, dtype: DType) -> Value:
+    return round_half(block, function(block, _library("pow", left.kind), left, right, kind=left.kind), dtype)
 
 
-def float_division(block: Block, left: str, right: str, dtype: DType, *, want: str) -> str:
+def float_division(block: Block, left: Value, right: Value, dtype: DType, *, want: str) -> Value:
     """`left // right` or `left % right` of floats as NumPy has them: exact remainder, floor of the quotient.
 
     By zero, the quotient is that of `/` and the remainder NaN.
     """
-    kind = register_type(dtype)
-    name = suffix(F64 if kind == "double" else F32)
-    whole = block.value(f"frem {kind} {left}, {right}")
-    inexact = block.value(f"fcmp une {kind} {whole}, 0.0")
-    left_sign = block.value(f"fcmp olt {kind} {whole}, 0.0")
-    right_sign = block.value(f"fcmp olt {kind} {right}, 0.0")
-    opposed = block.value(f"xor i1 {left_sign}, {right_sign}")
-    adjust = block.value(f"and i1 {inexact}, {opposed}")
+    nothing = float_constant(0.0, left.kind)
+    whole = operate(block, "frem", left, right)
+    inexact = test(block, "fcmp une", whole, nothing)
+    signs = (test(block, "fcmp olt", each, nothing) for each in (whole, right))
+    adjust = operate(block, "and", inexact, operate(block, "xor", *signs))
     if want == "remainder":
-        moved = block.value(f"fadd {kind} {whole}, {right}")
-        nonzero = block.value(f"select i1 {adjust}, {kind} {moved}, {kind} {whole}")
-        zero = block.value(f"call {kind} @llvm.copysign.{name}({kind} 0.0, {kind} {right})")
-        chosen = block.value(f"select i1 {inexact}, {kind} {nonzero}, {kind} {zero}")
-        return round_half(block, chosen, dtype)
-    return round_half(block, _float_quotient(block, left, right, whole, adjust, kind, name), dtype)
+        moved = operate(block, "fadd", whole, right)
+        nonzero = select(block, adjust, moved, whole)
+        zero = intrinsic(block, "copysign", nothing, right)
+        return round_half(block, select(block, inexact, nonzero, zero), dtype)
+    return round_half(block, _float_quotient(block, left, right, whole, adjust), dtype)
 
 
-def _float_quotient(block: Block, left: str, right: str, whole: str, adjust: str, kind: str, name: str) -> str:
-    ratio = block.value(f"fdiv {kind} {left}, {right}")
-    exact = block.value(f"fdiv {kind} {block.value(f'fsub {kind} {left}, {whole}')}, {right}")
-    lowered = block.value(f"fsub {kind} {exact}, {number(1.0, F64)}")
-    quotient = block.value(f"select i1 {adjust}, {kind} {lowered}, {kind} {exact}")
-    floor = block.value(f"call {kind} @llvm.floor.{name}({kind} {quotient})")
-    above = block.value(f"fsub {kind} {quotient}, {floor}")
-    nearer = block.value(f"fcmp ogt {kind} {above}, {number(0.5, F64)}")
-    next_ = block.value(f"fadd {kind} {floor}, {number(1.0, F64)}")
-    snapped = block.value(f"select i1 {nearer}, {kind} {next_}, {kind} {floor}")
-    is_zero = block.value(f"fcmp oeq {kind} {quotient}, 0.0")
-    zero = block.value(f"call {kind} @llvm.copysign.{name}({kind} 0.0, {kind} {ratio})")
-    finite = block.value(f"select i1 {is_zero}, {kind} {zero}, {kind} {snapped}")
-    by_zero = block.value(f"fcmp oeq {kind} {right}, 0.0")
-    return block.value(f"select i1 {by_zero}, {kind} {ratio}, {kind} {finite}")
+def _float_quotient(block: Block, left: Value, right: Value, whole: Value, adjust: Value) -> Value:
+    one, half, nothing = (float_constant(number, left.kind) for number in (1.0, 0.5, 0.0))
+    ratio = operate(block, "fdiv", left, right)
+    exact = operate(block, "fdiv", operate(block, "fsub", left, whole), right)
+    quotient = select(block, adjust, operate(block, "fsub", exact, one), exact)
+    floor = intrinsic(block, "floor", quotient)
+    nearer = test(block, "fcmp ogt", operate(block, "fsub", quotient, floor), half)
+    snapped = select(block, nearer, operate(block, "fadd", floor, one), floor)
+    zero = intrinsic(block, "copysign", nothing, ratio)
+    finite = select(block, is_zero(block, quotient), zero, snapped)
+    return select(block, is_zero(block, right), ratio, finite)
 
 
-def _library(function: str, kind: str) -> str:
-    return function if kind == "double" else f"{function}f"
+def _library(name: str, kind: str) -> str:
+    return name if kind == "double" else f"{name}f"

@@ -1,75 +1,87 @@
 """Integer division as the language has it, and the values of integer forms.
 
 Division rounds down, a zero divisor fails, and the least value divided by -1 wraps; LLVM's own division would be
-undefined for the last two.
+undefined for the last two, also in lanes that do not run.
 """
 
 from __future__ import annotations
 
 from tdl.compiler.backends.llvm.context import Code, Context, Site
 from tdl.compiler.backends.llvm.lowering import Lower
-from tdl.compiler.backends.llvm.scalars import register_type
+from tdl.compiler.backends.llvm.values import Value, cast, divide, integer, intrinsic, operate, select, test
 from tdl.language.dtypes import I64, DType
 from tdl.language.forms import Atom, Extreme, FloorDiv, Form, Opaque, Product, Symbol
 
 
-def floor_division(context: Context, left: str, right: str, dtype: DType, site: Site, *, want: str) -> str:
-    """`left // right` or `left % right` (`want` is `quotient` or `remainder`) on registers of an integer dtype."""
-    kind = register_type(dtype)
-    constant = _constant(right)
-    if constant is None or constant == 0:
-        zero = context.block.value(f"icmp eq {kind} {right}, 0")
-        context.fail_when(zero, Code.DIVISION_BY_ZERO, site)
-    divide = context.block.divide if constant is None else context.block.value
-    if dtype.kind == "unsigned":
-        return divide(f"{'udiv' if want == 'quotient' else 'urem'} {kind} {left}, {right}")
-    if constant == -1:
-        return context.block.value(f"sub {kind} 0, {left}") if want == "quotient" else "0"
-    if constant is not None:
-        return _signed(context, left, right, kind, want)
+def floor_division(context: Context, left: Value, right: Value, dtype: DType, site: Site, *, want: str) -> Value:
+    """`left // right` or `left % right` (`want` is `quotient` or `remainder`) of an integer dtype."""
     block = context.block
-    negates = block.value(f"icmp eq {kind} {right}, -1")
-    safe = block.value(f"select i1 {negates}, {kind} 1, {kind} {right}")
-    plain = _signed(context, left, safe, kind, want)
+    constant = int(right.text) if right.is_constant and not right.lanes else None
+    if constant is None or constant == 0:
+        zero = test(block, "icmp eq", right, integer(0, right.kind))
+        context.fail_when(zero, Code.DIVISION_BY_ZERO, site)
+        if context.mask is not None:
+            right = select(block, zero, integer(1, right.kind), right)
+    if dtype.kind == "unsigned":
+        return divide(block, "udiv" if want == "quotient" else "urem", left, right)
+    if constant == -1:
+        nothing = integer(0, right.kind)
+        return operate(block, "sub", nothing, left) if want == "quotient" else nothing
+    if constant is not None:
+        return _signed(context, left, right, want)
+    negates = test(block, "icmp eq", right, integer(-1, right.kind))
+    safe = select(block, negates, integer(1, right.kind), right)
+    plain = _signed(context, left, safe, want)
     if want == "remainder":
         return plain  # by 1, and so 0, where the divisor is -1
-    opposite = block.value(f"sub {kind} 0, {left}")
-    return block.value(f"select i1 {negates}, {kind} {opposite}, {kind} {plain}")
+    return select(block, negates, operate(block, "sub", integer(0, right.kind), left), plain)
 
 
-def _signed(context: Context, left: str, right: str, kind: str, want: str) -> str:
+def _signed(context: Context, left: Value, right: Value, want: str) -> Value:
     """Floor division by something that is neither 0 nor -1, from LLVM's division towards zero."""
-    block = context.block
-    divide = block.value if _constant(right) is not None else block.divide
-    remainder = divide(f"srem {kind} {left}, {right}")
-    inexact = block.value(f"icmp ne {kind} {remainder}, 0")
-    mixed = block.value(f"xor {kind} {remainder}, {right}")
-    opposed = block.value(f"icmp slt {kind} {mixed}, 0")
-    adjust = block.value(f"and i1 {inexact}, {opposed}")
+    block, nothing = context.block, integer(0, right.kind)
+    if right.is_constant and not right.lanes and int(right.text) > 0 and int(right.text).bit_count() == 1:
+        shift = int(right.text).bit_length() - 1
+        if want == "quotient":
+            return operate(block, "ashr", left, integer(shift, right.kind))
+        return operate(block, "and", left, integer(int(right.text) - 1, right.kind))
+    remainder = divide(block, "srem", left, right)
+    inexact = test(block, "icmp ne", remainder, nothing)
+    opposed = test(block, "icmp slt", operate(block, "xor", remainder, right), nothing)
+    adjust = operate(block, "and", inexact, opposed)
     if want == "quotient":
-        quotient = divide(f"sdiv {kind} {left}, {right}")
-        return block.value(f"add {kind} {quotient}, {block.value(f'sext i1 {adjust} to {kind}')}")
-    moved = block.value(f"add {kind} {remainder}, {right}")
-    return block.value(f"select i1 {adjust}, {kind} {moved}, {kind} {remainder}")
+        quotient = divide(block, "sdiv", left, right)
+        return operate(block, "add", quotient, cast(block, "sext", adjust, right.kind))
+    return select(block, adjust, operate(block, "add", remainder, right), remainder)
 
 
-def form_value(context: Context, form: Form, lower: Lower, site: Site) -> str:
-    """The i64 value of a form; sums and products wrap. `site` is blamed for a division by zero."""
+def form_value(context: Context, form: Form, lower: Lower, site: Site) -> Value:
+    """The i64 value of a form; sums and products wrap. `site` is blamed for a division by zero.
+
+    What all lanes share is added up first.
+    """
     block = context.block
-    total: str | None = None
+    shared: Value | None = None
+    varying: Value | None = None
     for atom, count in form.terms:
         value = _atom(context, atom, lower, site)
+        total = varying if value.lanes else shared
         if count == -1 and total is not None:
-            total = block.value(f"sub i64 {total}, {value}")
-            continue
-        scaled = value if count == 1 else block.value(f"mul i64 {value}, {_wrapped(count)}")
-        total = scaled if total is None else block.value(f"add i64 {total}, {scaled}")
-    if total is None:
-        return str(_wrapped(form.constant))
-    return total if form.constant == 0 else block.value(f"add i64 {total}, {_wrapped(form.constant)}")
+            total = operate(block, "sub", total, value)
+        else:
+            scaled = value if count == 1 else operate(block, "mul", value, integer(_wrapped(count)))
+            total = scaled if total is None else operate(block, "add", total, scaled)
+        shared, varying = (shared, total) if value.lanes else (total, varying)
+    if shared is None:
+        shared = integer(_wrapped(form.constant))
+    elif form.constant:
+        shared = operate(block, "add", shared, integer(_wrapped(form.constant)))
+    if varying is None:
+        return shared
+    return varying if shared.text == "0" else operate(block, "add", varying, shared)
 
 
-def _atom(context: Context, atom: Atom, lower: Lower, site: Site) -> str:
+def _atom(context: Context, atom: Atom, lower: Lower, site: Site) -> Value:
     match atom:
         case Symbol():
             return context.symbol(atom)
@@ -78,10 +90,10 @@ def _atom(context: Context, atom: Atom, lower: Lower, site: Site) -> str:
             return floor_division(context, left, right, I64, site, want="quotient")
         case Product(left_form, right_form):
             left, right = (form_value(context, each, lower, site) for each in (left_form, right_form))
-            return context.block.value(f"mul i64 {left}, {right}")
+            return operate(context.block, "mul", left, right)
         case Extreme(kind, left_form, right_form):
             left, right = (form_value(context, each, lower, site) for each in (left_form, right_form))
-            return context.block.value(f"call i64 @llvm.s{kind}.i64(i64 {left}, i64 {right})")
+            return intrinsic(context.block, f"s{kind}", left, right)
         case Opaque(expr):
             return lower(context, expr)
 
@@ -89,7 +101,3 @@ def _atom(context: Context, atom: Atom, lower: Lower, site: Site) -> str:
 def _wrapped(value: int) -> int:
     """An integer as the i64 it wraps to."""
     return (value + (1 << 63)) % (1 << 64) - (1 << 63)
-
-
-def _constant(text: str) -> int | None:
-    return None if text.startswith("%") else int(text)

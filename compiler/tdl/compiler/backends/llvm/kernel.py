@@ -1,17 +1,18 @@
-"""A nest to the LLVM text of a kernel.
+"""A kernel to LLVM text.
 
-The kernel's interface is C:
+The interface is C:
 
     struct error  { int32_t code; int64_t site; int64_t details[3]; };      code is claimed by an atomic exchange
     struct ctx    { void *workspace; void *parallel_for; void *parallel_state; struct error *error; void *stream; };
     struct tensor { void *data; const int64_t *shape; };                    dense, row-major, aligned to the element
 
     int32_t OP.kernel(struct ctx *, const struct tensor *inputs, struct tensor *outputs);  0, or the code of the failure
-    int64_t OP.kernel.workspace(const int64_t *sizes);  bytes for intermediates, aligned to 64; -1 if too many
+    int64_t OP.kernel.workspace(const int64_t *sizes, int64_t threads);  bytes, aligned to 64; -1 if too many
 
 `sizes` are the op's dimensions in order; inputs and outputs are in the order of their declaration. Inputs may overlap
 each other; an output overlaps nothing. A kernel keeps no state, allocates nothing, and stays inside its tensors.
-Inside, the work is in one function whose pointers are `noalias`, which is how LLVM comes to know all that.
+`parallel_for` may be null: loops then run serially. It calls a task with numbers of threads below `threads`, each of
+which has a part of the workspace of its own.
 """
 
 from __future__ import annotations
@@ -23,15 +24,17 @@ from tdl.compiler.backends.llvm.context import Buffer, Context, Site
 from tdl.compiler.backends.llvm.expression import lower_expr
 from tdl.compiler.backends.llvm.integers import form_value
 from tdl.compiler.backends.llvm.scalars import concrete
-from tdl.compiler.backends.llvm.sizes import solve_sizes
-from tdl.compiler.backends.llvm.statement import Statements
+from tdl.compiler.backends.llvm.sizes import open_dims, solve_sizes
 from tdl.compiler.backends.llvm.support import support_for
-from tdl.compiler.kernel.tree import Nest
-from tdl.language.forms import Symbol
+from tdl.compiler.backends.llvm.target import FINAL
+from tdl.compiler.backends.llvm.tasks import ALWAYS, ERROR, Functions, Parameter, at
+from tdl.compiler.backends.llvm.values import Value, integer, intrinsic, operate, select
+from tdl.compiler.kernel import tree as nodes
+from tdl.compiler.kernel.tree import Kernel
+from tdl.compiler.kernel.workspace import ALIGNMENT
+from tdl.language.forms import Form
 from tdl.language.source import NOWHERE
-from tdl.language.tree import Program, Tensor
-
-ALIGNMENT = 64
+from tdl.language.tree import Program
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,78 +47,67 @@ class KernelText:
     sites: tuple[Site, ...]
 
 
-def kernel_text(nest: Nest, *, machine_f16: bool) -> KernelText:
-    """The kernel of a nest. `machine_f16` says that the target converts f16 by instructions."""
-    program = nest.program
+def kernel_text(kernel: Kernel, *, machine_f16: bool) -> KernelText:
+    """`machine_f16` says that the target converts f16 by instructions."""
+    program = kernel.program
     name = f"{plain_name(program.name)}.kernel"  # with a dot, so that it is no function of C
-    body, sites = _body(nest, f"{name}.body")
-    text = "\n".join((body, _entry(program, name), _workspace(program, f"{name}.workspace")))
-    return KernelText(support_for(text, machine_f16) + text, name, f"{name}.workspace", sites)
+    workspace = f"{name}.workspace"
+    functions = Functions(kernel, name)
+    _work(functions, f"{name}.body")
+    parts = [*functions.texts, _entry(kernel, name), _workspace(kernel, workspace)]
+    if functions.metadata:
+        parts += [SCALAR, *functions.metadata]
+    text = "\n".join(parts)
+    head = FINAL if kernel.is_final else ""
+    return KernelText(f"{head}{support_for(text, machine_f16)}{text}", name, workspace, tuple(functions.sites))
 
 
-def _body(nest: Nest, name: str) -> tuple[str, tuple[Site, ...]]:
+def _work(functions: Functions, name: str) -> None:
     """The function that does the work."""
-    program = nest.program
-    block = Block()
-    symbols = {dim: _size_name(dim) for dim in program.dims}
-    context = Context(block, {}, symbols, program.parameters)
-    context.buffers = {name: _buffer(context, tensor) for name, tensor in program.tensors.items()}
-    Statements(context).body(nest.body)
-    block.do("ret i32 0")
-    head = f"define internal i32 @{name}({_parameters(program)}) noinline nounwind {{"
-    metadata = [SCALAR, *block.metadata] if block.metadata else []
-    return "\n".join((head, "entry:", *block.slots, *block.lines, "}\n", *metadata)), tuple(context.sites)
+    program = functions.kernel.program
+    buffers = {buffer.name: _buffer(buffer, position) for position, buffer in enumerate(_shared(functions.kernel))}
+    symbols = {dim: Value(f"%size.{plain_name(dim.name)}", "i64") for dim in open_dims(program)}
+    declared = [Parameter("ctx", "ptr"), *ALWAYS]
+    for buffer, made in zip(_shared(functions.kernel), buffers.values()):
+        access = " readonly" if buffer.name in program.inputs else ""
+        declared.append(Parameter(made.pointer[1:], "ptr", f" noalias{access} align {made.alignment}"))
+    declared += [Parameter(value.text[1:], "i64") for value in symbols.values()]
+    functions.body(name, declared, functions.context(buffers, symbols), functions.kernel.body)
 
 
-def _parameters(program: Program) -> str:
-    pointers = [
-        f"ptr noalias {'readonly ' if tensor.role == 'input' else ''}align {_alignment(tensor)} {_data_name(tensor)}"
-        for tensor in program.tensors.values()
-    ]
-    return ", ".join(["ptr noalias %error", *pointers, *(f"i64 {_size_name(dim)}" for dim in program.dims)])
+def _shared(kernel: Kernel) -> list[nodes.Buffer]:
+    """The buffers that all threads see."""
+    return [buffer for buffer in kernel.buffers.values() if buffer.memory in ("global", "workspace")]
 
 
-def _buffer(context: Context, tensor: Tensor) -> Buffer:
-    extents = [_extent(context, tensor, axis) for axis in range(len(tensor.shape))]
-    strides = ["1"] if extents else []
-    for extent in reversed(extents[1:]):
-        strides.insert(0, extent if strides[0] == "1" else context.block.value(f"mul nsw i64 {extent}, {strides[0]}"))
-    return Buffer(_data_name(tensor), concrete(tensor.dtype), tuple(extents), tuple(strides))
+def _buffer(buffer: nodes.Buffer, position: int) -> Buffer:
+    dtype = concrete(buffer.dtype)
+    alignment = ALIGNMENT if buffer.memory == "workspace" else dtype.bytes
+    return Buffer(f"%data.{position}.{plain_name(buffer.name)}", dtype, buffer.memory, alignment)
 
 
-def _extent(context: Context, tensor: Tensor, axis: int) -> str:
-    """A size; never negative, whatever an inferred shape says of an empty range."""
-    value = form_value(context, tensor.shape[axis], lower_expr, Site(NOWHERE))
-    if tensor.role == "input" or not value.startswith("%") or tensor.shape[axis].symbol in context.symbols:
-        return value
-    return context.block.value(f"call i64 @llvm.smax.i64(i64 {value}, i64 0)")
-
-
-def _entry(program: Program, name: str) -> str:
+def _entry(kernel: Kernel, name: str) -> str:
     """The exported function: unpacks tensors and sizes."""
-    block = Block()
+    program, block = kernel.program, Block()
     context = Context(block, {}, {}, program.parameters, on_failure="ret i32 2")
-    error = block.value(f"load ptr, ptr {_at(block, '%ctx', 24)}")
     data: dict[str, str] = {}
     shapes: dict[str, str] = {}
     for table, names in (("%inputs", program.inputs), ("%outputs", program.outputs)):
         for position, tensor in enumerate(names):
-            data[tensor] = block.value(f"load ptr, ptr {_at(block, table, 16 * position)}")
+            data[tensor] = block.value(f"load ptr, ptr {at(block, table, 16 * position)}")
             if table == "%inputs":
-                shapes[tensor] = block.value(f"load ptr, ptr {_at(block, table, 16 * position + 8)}")
-    for solution in solve_sizes(program):
-        size = block.value(f"load i64, ptr {_at(block, shapes[solution.tensor], 8 * solution.axis)}")
-        rest = form_value(context, solution.rest, lower_expr, Site(NOWHERE))
-        size = size if rest == "0" else block.value(f"sub i64 {size}, {rest}")
-        context.symbols[solution.dim] = (
-            size if solution.factor == 1 else block.value(f"sdiv i64 {size}, {solution.factor}")
-        )
+                shapes[tensor] = block.value(f"load ptr, ptr {at(block, table, 16 * position + 8)}")
+    _solve(context, program, shapes)
     workspace = block.value("load ptr, ptr %ctx")
-    offsets, _ = _offsets(context, program)
-    for tensor, offset in offsets.items():
-        data[tensor] = block.value(f"getelementptr i8, ptr {workspace}, i64 {offset}")
-    args = ["ptr " + error, *(f"ptr {data[tensor]}" for tensor in program.tensors)]
-    args += [f"i64 {context.symbols[dim]}" for dim in program.dims]
+    offsets, (shared, _) = _offsets(context, kernel)
+    for buffer, offset in offsets.items():
+        data[buffer] = block.value(f"getelementptr i8, ptr {workspace}, {offset.typed}")
+    arenas = block.value(f"getelementptr i8, ptr {workspace}, {shared.typed}")
+    error = block.value(f"load ptr, ptr {at(block, '%ctx', ERROR)}")
+    own = _form(context, kernel.arena)
+    args = ["ptr %ctx", f"ptr {error}", f"ptr {arenas}", f"ptr {arenas}", own.typed]
+    args += [f"ptr {data[buffer.name]}" for buffer in _shared(kernel)]
+    args += [context.symbols[dim].typed for dim in open_dims(program)]
     code = block.value(f"call i32 @{name}.body({', '.join(args)})")
     block.do(f"ret i32 {code}")
     return "\n".join(
@@ -123,55 +115,64 @@ def _entry(program: Program, name: str) -> str:
     )
 
 
-def _workspace(program: Program, name: str) -> str:
-    block = Block()
+def _solve(context: Context, program: Program, shapes: dict[str, str]) -> None:
+    """The sizes from the inputs' shapes."""
+    block = context.block
+    for solution in solve_sizes(program):
+        size = Value(block.value(f"load i64, ptr {at(block, shapes[solution.tensor], 8 * solution.axis)}"), "i64")
+        rest = _form(context, solution.rest)
+        size = size if rest.text == "0" else operate(block, "sub", size, rest)
+        factor = integer(solution.factor)
+        context.symbols[solution.dim] = size if solution.factor == 1 else operate(block, "sdiv", size, factor)
+
+
+def _form(context: Context, form: Form) -> Value:
+    return form_value(context, form, lower_expr, Site(NOWHERE))
+
+
+# ---- the workspace
+
+
+def _workspace(kernel: Kernel, name: str) -> str:
+    """The exported function: what all threads share, then a part for each thread."""
+    program, block = kernel.program, Block()
     context = Context(block, {}, {}, program.parameters, on_failure="ret i64 -1")
+    known = open_dims(program)
     for position, dim in enumerate(program.dims):
-        context.symbols[dim] = block.value(f"load i64, ptr {_at(block, '%sizes', 8 * position)}")
-    _, (total, overflow) = _offsets(context, program)
-    block.do(f"ret i64 {block.value(f'select i1 {overflow}, i64 -1, i64 {total}')}")
-    return "\n".join((f"define i64 @{name}(ptr %sizes) nounwind {{", "entry:", *block.lines, "}\n"))
+        if dim in known:
+            context.symbols[dim] = Value(block.value(f"load i64, ptr {at(block, '%sizes', 8 * position)}"), "i64")
+    _, (total, overflow) = _offsets(context, kernel)
+    own, overflow = _checked(block, "mul", _form(context, kernel.arena), Value("%threads", "i64"), overflow)
+    total, overflow = _checked(block, "add", total, own, overflow)
+    block.do(f"ret i64 {select(block, overflow, integer(-1), total).text}")
+    return "\n".join((f"define i64 @{name}(ptr %sizes, i64 %threads) nounwind {{", "entry:", *block.lines, "}\n"))
 
 
-def _offsets(context: Context, program: Program) -> tuple[dict[str, str], tuple[str, str]]:
-    """Where each intermediate starts in the workspace; the whole size, and whether its computation overflowed."""
-    offsets: dict[str, str] = {}
-    total, overflow = "0", "false"
-    for tensor in program.tensors.values():
-        if tensor.role == "intermediate":
-            offsets[tensor.name] = total
-            size, overflow = _bytes(context, tensor, overflow)
+def _offsets(context: Context, kernel: Kernel) -> tuple[dict[str, Value], tuple[Value, Value]]:
+    """Where each shared buffer starts in the workspace; their whole size, and whether its computation overflowed."""
+    offsets: dict[str, Value] = {}
+    total, overflow = integer(0), Value("false", "i1")
+    for buffer in _shared(kernel):
+        if buffer.memory == "workspace":
+            offsets[buffer.name] = total
+            size, overflow = _bytes(context, buffer, overflow)
             total, overflow = _checked(context.block, "add", total, size, overflow)
     return offsets, (total, overflow)
 
 
-def _bytes(context: Context, tensor: Tensor, overflow: str) -> tuple[str, str]:
-    """The bytes of a tensor rounded up to the alignment."""
-    size = str(concrete(tensor.dtype).bytes)
-    for axis in range(len(tensor.shape)):
-        size, overflow = _checked(context.block, "mul", size, _extent(context, tensor, axis), overflow)
-    size, overflow = _checked(context.block, "add", size, str(ALIGNMENT - 1), overflow)
-    return context.block.value(f"and i64 {size}, {-ALIGNMENT}"), overflow
+def _bytes(context: Context, buffer: nodes.Buffer, overflow: Value) -> tuple[Value, Value]:
+    """The bytes of a buffer rounded up to the alignment."""
+    size = integer(concrete(buffer.dtype).bytes)
+    for factor in buffer.factors:
+        value = intrinsic(context.block, "smax", _form(context, factor), integer(0))
+        size, overflow = _checked(context.block, "mul", size, value, overflow)
+    size, overflow = _checked(context.block, "add", size, integer(ALIGNMENT - 1), overflow)
+    return operate(context.block, "and", size, integer(-ALIGNMENT)), overflow
 
 
-def _checked(block: Block, operation: str, left: str, right: str, overflow: str) -> tuple[str, str]:
-    pair = block.value(f"call {{ i64, i1 }} @llvm.s{operation}.with.overflow.i64(i64 {left}, i64 {right})")
-    value = block.value(f"extractvalue {{ i64, i1 }} {pair}, 0")
-    bit = block.value(f"extractvalue {{ i64, i1 }} {pair}, 1")
-    return value, block.value(f"or i1 {overflow}, {bit}")
-
-
-def _at(block: Block, pointer: str, offset: int) -> str:
-    return block.value(f"getelementptr inbounds i8, ptr {pointer}, i64 {offset}") if offset else pointer
-
-
-def _alignment(tensor: Tensor) -> int:
-    return ALIGNMENT if tensor.role == "intermediate" else concrete(tensor.dtype).bytes
-
-
-def _data_name(tensor: Tensor) -> str:
-    return f"%data.{plain_name(tensor.name)}"
-
-
-def _size_name(dim: Symbol) -> str:
-    return f"%size.{plain_name(dim.name)}"
+def _checked(block: Block, operation: str, left: Value, right: Value, overflow: Value) -> tuple[Value, Value]:
+    name = f"llvm.s{operation}.with.overflow.i64"
+    pair = block.value(f"call {{ i64, i1 }} @{name}({left.typed}, {right.typed})")
+    value = Value(block.value(f"extractvalue {{ i64, i1 }} {pair}, 0"), "i64")
+    bit = Value(block.value(f"extractvalue {{ i64, i1 }} {pair}, 1"), "i1")
+    return value, operate(block, "or", overflow, bit)

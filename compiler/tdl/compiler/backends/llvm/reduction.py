@@ -1,123 +1,223 @@
 """Accumulators: identities, combining, and reductions that stayed inside expressions.
 
-An accumulator is a list of places to load from and store to: stack slots that become registers, or elements in memory.
-`argmax` and `argmin` keep one more, whether anything was seen, so that the first of several equal keys wins even when
-the key is the identity.
+    winner (argmax, argmin): its key, its payloads, and where it was found, an i64 for each reduced index; the first of
+    equal keys wins in whatever order they come. Nothing found yet is at the greatest i64.
+
+Lanes that share an accumulator are combined first, the upper half with the lower until one is left.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 
-from tdl.compiler.backends.llvm.arithmetic import compare
+from tdl.compiler.backends.llvm.arithmetic import compare, is_nan
+from tdl.compiler.backends.llvm.block import Block
 from tdl.compiler.backends.llvm.context import Context, Site
 from tdl.compiler.backends.llvm.integers import form_value
 from tdl.compiler.backends.llvm.lowering import Lower
-from tdl.compiler.backends.llvm.scalars import concrete, load, number, register_type, round_half, store, suffix
+from tdl.compiler.backends.llvm.memory import Element, read, write
+from tdl.compiler.backends.llvm.scalars import concrete, number, register_type, round_half
+from tdl.compiler.backends.llvm.values import (
+    FALSE,
+    Value,
+    any_of,
+    intrinsic,
+    operate,
+    part,
+    select,
+    spread,
+    test,
+    vector_type,
+)
 from tdl.language.diagnostic import InternalError
-from tdl.language.dtypes import DType
+from tdl.language.dtypes import I64, DType
 from tdl.language.source import Span
 from tdl.language.tree import Binary, Binder, Expr, Reduce, Reducer
 
+_NOWHERE = number(I64.greatest, I64)
 
-@dataclass(frozen=True, slots=True)
-class Places:
-    """Where an accumulator's values are: registers unless `in_memory`. `seen` is an i1, for argmax and argmin."""
 
-    pointers: tuple[str, ...]
-    dtypes: tuple[DType, ...]
-    in_memory: bool = False
-    seen: str | None = None
+def identity(context: Context, reducer: Reducer, count: int, lower: Lower) -> list[Value]:
+    """The values of an accumulator that has seen nothing; `count` of them, more than values where a winner is kept."""
+    if not reducer.is_builtin:
+        return [lower(context, each) for each in reducer.identity]
+    first, *payloads = (concrete(dtype) for dtype in reducer.dtypes)
+    values = [_identity(reducer.name.removeprefix("arg"), first), *(number(0, dtype) for dtype in payloads)]
+    return values + [_NOWHERE] * (count - len(values))
 
-    def read(self, context: Context) -> list[str]:
-        if self.in_memory:
-            return [load(context.block, pointer, dtype) for pointer, dtype in zip(self.pointers, self.dtypes)]
+
+def initialise(context: Context, reducer: Reducer, places: Sequence[Element], lower: Lower) -> None:
+    """Store the reducer's identity."""
+    for place, value in zip(places, identity(context, reducer, len(places), lower)):
+        write(context, place, value)
+
+
+def update(context: Context, reducer: Reducer, places: Sequence[Element], args: tuple[Expr, ...], lower: Lower) -> None:
+    """Combine the accumulator with the arguments' values."""
+    values = _arguments(context, reducer, args, lower)
+    if context.lane is not None and places[0].is_shared:
+        values = _across_lanes(context, reducer, values, lower)
+    old = [read(context, place) for place in places]
+    for place, value in zip(places, combined(context, reducer, old, values, lower)):
+        write(context, place, value)
+
+
+def _arguments(context: Context, reducer: Reducer, args: tuple[Expr, ...], lower: Lower) -> list[Value]:
+    """The arguments' values; a product added into a sum may be fused with the addition."""
+    if reducer.is_builtin and reducer.name == "sum" and reducer.dtypes[0].is_float:
+        match args[0]:
+            case Binary("mul", left, right) if not concrete(reducer.dtypes[0]).is_half:
+                factors = lower(context, left), lower(context, right)
+                return [operate(context.block, "fmul contract", *factors)]
+    return [lower(context, arg) for arg in args]
+
+
+def combined(
+    context: Context, reducer: Reducer, old: Sequence[Value], new: Sequence[Value], lower: Lower
+) -> list[Value]:
+    if not reducer.is_builtin:
+        with ExitStack() as stack:
+            for name, value in zip((*reducer.left, *reducer.right), (*old, *new)):
+                stack.enter_context(context.bound(name, value))
+            return [lower(context, each) for each in reducer.combine]
+    if reducer.name in ("argmax", "argmin"):
+        wins = _wins(context.block, reducer, old, new)
+        return [select(context.block, wins, *pair) for pair in zip(new, old)]
+    return [_combined(context.block, reducer.name, old[0], new[0], concrete(reducer.dtypes[0]))]
+
+
+# ---- lanes
+
+
+def _across_lanes(context: Context, reducer: Reducer, values: list[Value], lower: Lower) -> list[Value]:
+    """One accumulator's values for all lanes that run."""
+    block = context.block
+    values = [spread(block, value, context.lanes) for value in values]
+    if context.mask is not None:
+        nothing = identity(context, reducer, len(values), lower)
+        values = [select(block, context.mask, value, other) for value, other in zip(values, nothing)]
+    before = context.lane, context.mask
+    context.lane = context.mask = None
+    count = context.lanes
+    while count > 1:
+        count //= 2
+        halves = [[part(block, value, start, count) for value in values] for start in (0, count)]
+        values = combined(context, reducer, halves[0], halves[1], lower)
+    context.lane, context.mask = before
+    return values
+
+
+# ---- reductions inside expressions
+
+
+def lower_reduce(context: Context, reduce: Reduce, lower: Lower) -> Value:
+    """The first value of a reduction that runs where its expression does."""
+    accumulator = _Slots(context, reduce, lower)
+    _run(context, reduce, reduce.binders, accumulator, lower)
+    return accumulator.read()[0]
+
+
+class _Slots:
+    """An accumulator in the function's frame, which LLVM keeps in registers."""
+
+    def __init__(self, context: Context, reduce: Reduce, lower: Lower) -> None:
+        reducer = reduce.reducer
+        self.context, self.reducer, self.binders = context, reducer, reduce.binders
+        self.lanes = context.lanes if context.varies(reduce) or context.mask is not None else 0
+        is_winner = reducer.is_builtin and reducer.name in ("argmax", "argmin")
+        self.kinds = [register_type(dtype) for dtype in reducer.dtypes]
+        self.kinds += ["i64"] * (len(reduce.binders) if is_winner else 0)
+        first = [
+            spread(context.block, value, self.lanes) for value in identity(context, reducer, len(self.kinds), lower)
+        ]
+        self.pointers = [context.block.slot(value.type, reducer.name) for value in first]
+        self._store(first)
+
+    def read(self) -> list[Value]:
         return [
-            context.block.value(f"load {register_type(dtype)}, ptr {pointer}")
-            for pointer, dtype in zip(self.pointers, self.dtypes)
+            Value(self.context.block.value(f"load {vector_type(kind, self.lanes)}, ptr {pointer}"), kind, self.lanes)
+            for kind, pointer in zip(self.kinds, self.pointers)
         ]
 
-    def write(self, context: Context, values: list[str]) -> None:
-        for pointer, dtype, value in zip(self.pointers, self.dtypes, values):
-            if self.in_memory:
-                store(context.block, pointer, value, dtype)
-            else:
-                context.block.do(f"store {register_type(dtype)} {value}, ptr {pointer}")
+    def combine(self, args: tuple[Expr, ...], lower: Lower) -> None:
+        context, block = self.context, self.context.block
+        new = _arguments(context, self.reducer, args, lower)
+        new += [context.symbols[binder.index] for binder in self.binders][: len(self.kinds) - len(new)]
+        old = self.read()
+        values = [spread(block, value, self.lanes) for value in combined(context, self.reducer, old, new, lower)]
+        if context.mask is not None and self.lanes:
+            values = [select(block, context.mask, value, was) for value, was in zip(values, old)]
+        self._store(values)
+
+    def _store(self, values: Sequence[Value]) -> None:
+        for value, pointer in zip(values, self.pointers):
+            self.context.block.do(f"store {value.typed}, ptr {pointer}")
 
 
-def register_places(context: Context, reducer: Reducer, hint: str) -> Places:
-    """Fresh registers for the reducer's values."""
-    dtypes = tuple(concrete(dtype) for dtype in reducer.dtypes)
-    pointers = tuple(context.block.slot(register_type(dtype), hint) for dtype in dtypes)
-    seen = context.block.slot("i1", f"{hint}.seen") if _is_arg(reducer) else None
-    return Places(pointers, dtypes, seen=seen)
-
-
-def initialise(context: Context, reducer: Reducer, places: Places, lower: Lower) -> None:
-    """Store the reducer's identity."""
-    if places.seen is not None:
-        context.block.do(f"store i1 false, ptr {places.seen}")
-    if not reducer.is_builtin:
-        places.write(context, [lower(context, each) for each in reducer.identity])
-        return
-    first, *payloads = places.dtypes
-    values = [_identity(reducer.name.removeprefix("arg"), first)]
-    places.write(context, values + [number(0, dtype) for dtype in payloads])
-
-
-def update(context: Context, reducer: Reducer, places: Places, args: tuple[Expr, ...], lower: Lower) -> None:
-    """Combine the accumulator with the arguments' values."""
-    if not reducer.is_builtin:
-        _update_by_user(context, reducer, places, args, lower)
-    elif places.seen is not None:
-        _update_best(context, reducer.name, places, places.seen, [lower(context, arg) for arg in args])
-    else:
-        dtype = places.dtypes[0]
-        value = _summand(context, reducer.name, args[0], dtype, lower)
-        old = places.read(context)[0]
-        places.write(context, [_combined(context, reducer.name, old, value, dtype)])
-
-
-def lower_reduce(context: Context, reduce: Reduce, lower: Lower) -> str:
-    """The first value of a reduction that runs where its expression does."""
-    places = register_places(context, reduce.reducer, reduce.reducer.name)
-    initialise(context, reduce.reducer, places, lower)
-    _run(context, reduce, reduce.binders, places, lower)
-    return places.read(context)[0]
-
-
-def _run(context: Context, reduce: Reduce, binders: tuple[Binder, ...], places: Places, lower: Lower) -> None:
+def _run(context: Context, reduce: Reduce, binders: tuple[Binder, ...], slots: _Slots, lower: Lower) -> None:
     if binders:
         binder, *inner = binders
-        run_loop(context, binder, reduce.span, lambda: _run(context, reduce, tuple(inner), places, lower), lower)
+        run_loop(context, binder, reduce.span, lambda: _run(context, reduce, tuple(inner), slots, lower), lower)
     elif reduce.filter is None:
-        update(context, reduce.reducer, places, reduce.args, lower)
+        slots.combine(reduce.args, lower)
     else:
-        holds = lower(context, reduce.filter)
-        context.block.when(holds, lambda: update(context, reduce.reducer, places, reduce.args, lower))
+        run_where(context, lower(context, reduce.filter), lambda: slots.combine(reduce.args, lower))
+
+
+def run_where(context: Context, condition: Value, body: Callable[[], None]) -> None:
+    """Run the body where the condition holds: behind a branch, and where lanes differ, in those in which it does."""
+    block = context.block
+    if not condition.lanes:
+        block.when(condition.text, body)
+        return
+    active = condition if context.mask is None else operate(block, "and", condition, context.mask)
+
+    def masked() -> None:
+        with context.where(active, is_certain=True):
+            body()
+
+    block.when(any_of(block, active).text, masked)
 
 
 def run_loop(
     context: Context, binder: Binder, span: Span, body: Callable[[], None], lower: Lower, *, descending: bool = False
 ) -> None:
-    """A loop over the binder's range, in which its index has a value."""
+    """A loop over the binder's range, in which its index has a value.
+
+    Where lanes have ranges of their own, it runs over all of them, and each lane in its own.
+    """
     lo, hi = (form_value(context, end, lower, Site(span)) for end in (binder.lo, binder.hi))
 
     def inside(index: str) -> None:
-        context.symbols[binder.index] = index
-        body()
+        here = Value(index, "i64")
+        context.symbols[binder.index] = here
+        if lo.lanes or hi.lanes:
+            within = [test(context.block, "icmp sge", here, lo), test(context.block, "icmp slt", here, hi)]
+            run_where(context, operate(context.block, "and", *within), body)
+        else:
+            body()
         del context.symbols[binder.index]
 
-    context.block.loop(lo, hi, inside, descending=descending, hint=binder.index.name)
+    first, last = _extreme_end(context, "smin", lo), _extreme_end(context, "smax", hi)
+    context.block.loop(first.text, last.text, inside, descending=descending, hint=binder.index.name)
 
 
-def _is_arg(reducer: Reducer) -> bool:
-    return reducer.is_builtin and reducer.name in ("argmax", "argmin")
+def _extreme_end(context: Context, kind: str, end: Value) -> Value:
+    """The least or greatest end of the lanes that run."""
+    if not end.lanes:
+        return end
+    block = context.block
+    if context.mask is not None:
+        bound = I64.greatest if kind == "smin" else I64.least
+        end = select(block, context.mask, end, number(bound, I64))
+    return Value(block.value(f"call i64 @llvm.vector.reduce.{kind}.v{end.lanes}i64({end.typed})"), "i64")
 
 
-def _identity(name: str, dtype: DType) -> str:
+# ---- built-in reducers
+
+
+def _identity(name: str, dtype: DType) -> Value:
     match name:
         case "sum":
             return number(0, dtype)
@@ -132,59 +232,35 @@ def _identity(name: str, dtype: DType) -> str:
     raise InternalError(f"reducer {name}")
 
 
-def _summand(context: Context, name: str, arg: Expr, dtype: DType, lower: Lower) -> str:
-    """The argument's value; a product added into a sum may be fused with the addition."""
-    if name == "sum" and dtype.is_float and not dtype.is_half:
-        match arg:
-            case Binary("mul", left, right):
-                values = lower(context, left), lower(context, right)
-                return context.block.value(f"fmul contract {register_type(dtype)} {values[0]}, {values[1]}")
-    return lower(context, arg)
-
-
-def _combined(context: Context, name: str, old: str, value: str, dtype: DType) -> str:
-    block, kind = context.block, register_type(dtype)
+def _combined(block: Block, name: str, old: Value, value: Value, dtype: DType) -> Value:
     match name:
         case "sum" | "prod" if dtype.is_float:
             operation = "fadd" if name == "sum" else "fmul"
-            return round_half(block, block.value(f"{operation} reassoc contract {kind} {old}, {value}"), dtype)
+            return round_half(block, operate(block, f"{operation} reassoc contract", old, value), dtype)
         case "sum" | "prod":
-            return block.value(f"{'add' if name == 'sum' else 'mul'} {kind} {old}, {value}")
+            return operate(block, "add" if name == "sum" else "mul", old, value)
         case "any" | "all":
-            return block.value(f"{'or' if name == 'any' else 'and'} i1 {old}, {value}")
+            return operate(block, "or" if name == "any" else "and", old, value)
         case "max" | "min" if dtype.is_float:
             # The intrinsic, since LLVM vectorises a reduction with it and not one with comparisons that respect NaN.
-            return block.value(f"call {kind} @llvm.{name}imum.{suffix(dtype)}({kind} {old}, {kind} {value})")
+            return intrinsic(block, f"{name}imum", old, value)
         case "max" | "min":
-            sign = "s" if dtype.kind == "signed" else "u"
-            return block.value(f"call {kind} @llvm.{sign}{name}.{kind}({kind} {old}, {kind} {value})")
+            return intrinsic(block, f"{'s' if dtype.kind == 'signed' else 'u'}{name}", old, value)
     raise InternalError(f"reducer {name}")
 
 
-def _update_best(context: Context, name: str, places: Places, seen: str, values: list[str]) -> None:
-    """Replace all values where the new key is the first, is strictly better, or is NaN against a number."""
-    block = context.block
-    old = places.read(context)
-    key = places.dtypes[0]
-    better = compare(block, "gt" if name == "argmax" else "lt", values[0], old[0], key)
-    if key.is_float:
-        kind = register_type(key)
-        new_nan = block.value(f"fcmp uno {kind} {values[0]}, {values[0]}")
-        old_number = block.value(f"fcmp ord {kind} {old[0]}, {old[0]}")
-        better = block.value(f"or i1 {better}, {block.value(f'and i1 {new_nan}, {old_number}')}")
-    was_seen = block.value(f"load i1, ptr {seen}")
-    wins = block.value(f"or i1 {better}, {block.value(f'xor i1 {was_seen}, true')}")
-    block.do(f"store i1 true, ptr {seen}")
-    chosen = [
-        block.value(f"select i1 {wins}, {register_type(dtype)} {new}, {register_type(dtype)} {was}")
-        for dtype, new, was in zip(places.dtypes, values, old)
-    ]
-    places.write(context, chosen)
-
-
-def _update_by_user(context: Context, reducer: Reducer, places: Places, args: tuple[Expr, ...], lower: Lower) -> None:
-    values = [lower(context, arg) for arg in args]
-    with ExitStack() as stack:
-        for name, value in zip((*reducer.left, *reducer.right), (*places.read(context), *values)):
-            stack.enter_context(context.bound(name, value))
-        places.write(context, [lower(context, each) for each in reducer.combine])
+def _wins(block: Block, reducer: Reducer, old: Sequence[Value], new: Sequence[Value]) -> Value:
+    """Whether the new key is strictly better, is NaN against a number, or is as good and was found earlier."""
+    dtype, count = concrete(reducer.dtypes[0]), len(reducer.dtypes)
+    better = compare(block, "gt" if reducer.name == "argmax" else "lt", new[0], old[0], dtype)
+    as_good = compare(block, "eq", new[0], old[0], dtype)
+    if dtype.is_float:
+        new_nan, old_nan = is_nan(block, new[0]), is_nan(block, old[0])
+        older = operate(block, "xor", old_nan, Value("true", "i1"))
+        better = operate(block, "or", better, operate(block, "and", new_nan, older))
+        as_good = operate(block, "or", as_good, operate(block, "and", new_nan, old_nan))
+    earlier = FALSE
+    for mine, theirs in reversed(list(zip(new[count:], old[count:]))):
+        same = operate(block, "and", test(block, "icmp eq", mine, theirs), earlier)
+        earlier = operate(block, "or", test(block, "icmp slt", mine, theirs), same)
+    return operate(block, "or", better, operate(block, "and", as_good, earlier))

@@ -15,6 +15,7 @@ from __future__ import annotations
 import struct
 
 from tdl.compiler.backends.llvm.block import Block
+from tdl.compiler.backends.llvm.values import Value, cast, support, test
 from tdl.language.diagnostic import InternalError
 from tdl.language.dtypes import DType, Type
 
@@ -38,21 +39,22 @@ def memory_type(dtype: Type) -> str:
     return register_type(dtype) if dtype.is_float and not dtype.is_half else f"i{dtype.bits}"
 
 
-def suffix(dtype: Type) -> str:
-    """How an intrinsic names the register type: `f32`, `i8`."""
-    return {"float": "f32", "double": "f64"}.get(register_type(dtype), register_type(dtype))
-
-
-def number(value: int | float | bool, dtype: Type) -> str:
+def number(value: int | float | bool, dtype: Type) -> Value:
     """A constant of the dtype, rounded once to it."""
     dtype = concrete(dtype)
+    kind = register_type(dtype)
     match dtype.kind:
         case "bool":
-            return "true" if value else "false"
+            return Value("true" if value else "false", kind)
         case "signed" | "unsigned":
-            return str(int(value))
+            return Value(str(int(value)), kind)
         case "float":
-            return _float_text(rounded(float(value), dtype))
+            return Value(_float_text(rounded(float(value), dtype)), kind)
+
+
+def float_constant(value: float, kind: str) -> Value:
+    """A constant that both `float` and `double` hold exactly."""
+    return Value(_float_text(value), kind)
 
 
 def rounded(value: float, dtype: DType) -> float:
@@ -89,30 +91,29 @@ def _float_text(value: float) -> str:
     return f"0x{struct.unpack('>Q', struct.pack('>d', value))[0]:016X}"
 
 
-def load(block: Block, pointer: str, dtype: Type) -> str:
-    """The element at a pointer, as a register value."""
+def loaded(block: Block, raw: Value, dtype: Type) -> Value:
+    """What was read from memory, as registers hold it."""
     dtype = concrete(dtype)
-    kind = memory_type(dtype)
-    raw = block.value(f"load {kind}, ptr {pointer}, align {dtype.bytes}")
     match dtype.name:
         case "bool":
-            return block.value(f"icmp ne i8 {raw}, 0")
+            return test(block, "icmp ne", raw, Value("0", "i8"))
         case "f16" | "bf16":
-            return block.value(f"call float @tdl.extend.{dtype.name}(i16 {raw})")
+            return support(block, f"tdl.extend.{dtype.name}", raw, "float")
     return raw
 
 
-def store(block: Block, pointer: str, value: str, dtype: Type) -> None:
+def stored(block: Block, value: Value, dtype: Type) -> Value:
+    """A register's value as memory holds it."""
     dtype = concrete(dtype)
     match dtype.name:
         case "bool":
-            value = block.value(f"zext i1 {value} to i8")
+            return cast(block, "zext", value, "i8")
         case "f16" | "bf16":
-            value = block.value(f"call i16 @tdl.pack.{dtype.name}(float {value})")
-    block.do(f"store {memory_type(dtype)} {value}, ptr {pointer}, align {dtype.bytes}")
+            return support(block, f"tdl.pack.{dtype.name}", value, "i16")
+    return value
 
 
-def round_half(block: Block, value: str, dtype: Type) -> str:
+def round_half(block: Block, value: Value, dtype: Type) -> Value:
     """An f32 value rounded to the dtype, if that is a half float; else the value itself."""
     dtype = concrete(dtype)
-    return block.value(f"call float @tdl.round.{dtype.name}(float {value})") if dtype.is_half else value
+    return support(block, f"tdl.round.{dtype.name}", value, "float") if dtype.is_half else value

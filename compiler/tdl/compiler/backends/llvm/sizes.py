@@ -23,13 +23,20 @@ class Solution:
     rest: Form
 
 
+def open_dims(program: Program) -> tuple[Symbol, ...]:
+    """The dimensions that have no numbers yet: where sizes are bound, shapes no longer speak of them."""
+    mentioned = {symbol for tensor in program.tensors.values() for form in tensor.shape for symbol in form.symbols()}
+    return tuple(dim for dim in program.dims if dim in mentioned)
+
+
 def solve_sizes(program: Program) -> tuple[Solution, ...]:
     """A solution for each dimension. The checker has made sure that there is one."""
     solved: dict[Symbol, Solution] = {}
-    while len(solved) < len(program.dims):
+    dims = open_dims(program)
+    while len(solved) < len(dims):
         found = _next(program, solved)
         if found is None:
-            missing = ", ".join(str(dim) for dim in program.dims if dim not in solved)
+            missing = ", ".join(str(dim) for dim in dims if dim not in solved)
             raise InternalError(f"op {program.name}: no input's shape gives {missing}")
         solved[found.dim] = found
     return tuple(solved.values())

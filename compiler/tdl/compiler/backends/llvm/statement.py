@@ -1,98 +1,107 @@
-"""Nest nodes to code: loops, guards, stores, and where accumulators live.
-
-An accumulator is in registers from its initialisation to its last update where both are in one body with no spatial
-loop between, and is then written to its tensor once; otherwise it is updated in memory.
-"""
+"""Nodes of a kernel to code: loops, lanes, guards, stores, accumulators."""
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from collections.abc import Callable
 
-from tdl.compiler.backends.llvm.access import place
-from tdl.compiler.backends.llvm.context import Context, Register
+from tdl.compiler.backends.llvm.context import Buffer, Context, Site
 from tdl.compiler.backends.llvm.expression import lower_expr
-from tdl.compiler.backends.llvm.reduction import Places, initialise, register_places, run_loop, update
-from tdl.compiler.backends.llvm.scalars import store
-from tdl.compiler.kernel.tree import Accumulator, Bind, Guard, Init, Loop, Node, Store, Update
+from tdl.compiler.backends.llvm.integers import form_value
+from tdl.compiler.backends.llvm.memory import Element, locate, write
+from tdl.compiler.backends.llvm.reduction import initialise, run_loop, run_where, update
+from tdl.compiler.backends.llvm.scalars import concrete, memory_type
+from tdl.compiler.backends.llvm.values import Value, cast, integer, intrinsic, steps, test
+from tdl.compiler.kernel.tree import (
+    Allocate,
+    Guard,
+    Init,
+    Kernel,
+    Lanes,
+    Loop,
+    Node,
+    Origin,
+    Place,
+    Store,
+    Update,
+)
+from tdl.compiler.kernel.walk import walk
+from tdl.compiler.kernel.workspace import ALIGNMENT
 from tdl.language.tree import Binder
 
 
 class Statements:
-    """Lowers the nodes of one nest into one function."""
+    """Lowers nodes into the function that a context writes; `parallel` makes a task of a loop."""
 
-    def __init__(self, context: Context) -> None:
-        self.context = context
-        self.registers: dict[str, Places] = {}
+    def __init__(self, kernel: Kernel, context: Context, parallel: Callable[[Context, Loop], None] | None) -> None:
+        self.kernel, self.context, self.parallel = kernel, context, parallel
+        self.widest = max((node.count for node in walk(kernel.body) if isinstance(node, Lanes)), default=0)
 
     def body(self, nodes: tuple[Node, ...]) -> None:
-        """A sequence; names bound in it last until its end."""
-        ends: dict[int, list[Accumulator]] = {}
-        with ExitStack() as names:
-            for position, node in enumerate(nodes):
-                match node:
-                    case Bind(name, value):
-                        names.enter_context(self.context.bound(name, lower_expr(self.context, value)))
-                    case Init(accumulator):
-                        last = _last_update(accumulator, nodes, position)
-                        self.init(accumulator, last is not None, names)
-                        if last is not None:
-                            ends.setdefault(last, []).append(accumulator)
-                    case _:
-                        self.node(node)
-                for accumulator in ends.get(position, ()):
-                    self.write_back(accumulator)
+        for node in nodes:
+            self.node(node)
 
-    def node(self, node: Loop | Guard | Update | Store) -> None:
+    def node(self, node: Node) -> None:
         context = self.context
         match node:
-            case Loop(_, index, lo, hi):
-                binder, span = Binder(index, lo, hi), node.origin.span
-                run_loop(context, binder, span, lambda: self.body(node.body), lower_expr, descending=node.descending)
+            case Loop() if node.kind == "parallel" and context.lane is None and self.parallel is not None:
+                self.parallel(context, node)
+            case Loop(symbol, lo, hi):
+                binder = Binder(symbol, lo, hi)
+                body, span = node.body, node.origin.span
+                run_loop(context, binder, span, lambda: self.body(body), lower_expr, descending=node.descending)
+            case Lanes():
+                self.lanes(node)
             case Guard(condition, body):
-                context.block.when(lower_expr(context, condition), lambda: self.body(body))
-            case Update(accumulator, args):
-                places = self.registers.get(accumulator.stage) or self.in_memory(accumulator)
-                update(context, accumulator.reducer, places, args, lower_expr)
-            case Store(targets, values):
-                for target, value in zip(targets, [lower_expr(context, value) for value in values]):
-                    pointer, buffer = place(context, target, lower_expr)
-                    store(context.block, pointer, value, buffer.dtype)
+                run_where(context, lower_expr(context, condition), lambda: self.body(body))
+            case Allocate(name, body):
+                before = context.buffers.get(name)
+                context.buffers[name] = self.allocated(name)
+                self.body(body)
+                if before is not None:
+                    context.buffers[name] = before
+            case Store(place, value):
+                made = lower_expr(context, value)
+                write(context, self.element(place, node.origin), made)
+            case Init(places, reducer):
+                initialise(context, reducer, [self.element(place, node.origin) for place in places], lower_expr)
+            case Update(places, reducer, args):
+                elements = [self.element(place, node.origin) for place in places]
+                update(context, reducer, elements, args, lower_expr)
 
-    def init(self, accumulator: Accumulator, in_registers: bool, names: ExitStack) -> None:
-        """Give the accumulator its identity. Registers without a tensor are named until the end of the body."""
-        if not in_registers:
-            initialise(self.context, accumulator.reducer, self.in_memory(accumulator), lower_expr)
-            return
-        places = register_places(self.context, accumulator.reducer, accumulator.stage)
-        self.registers[accumulator.stage] = places
-        initialise(self.context, accumulator.reducer, places, lower_expr)
-        if not accumulator.places:
-            for position, slot in enumerate(places.pointers):
-                names.enter_context(self.context.bound(accumulator.local(position), Register(slot)))
+    def element(self, place: Place, origin: Origin) -> Element:
+        return locate(self.context, place.buffer, place.offset, lower_expr, origin.span)
 
-    def write_back(self, accumulator: Accumulator) -> None:
-        """Store finished registers to the accumulator's tensors, if it has any."""
-        values = self.registers.pop(accumulator.stage).read(self.context)
-        if accumulator.places:
-            self.in_memory(accumulator).write(self.context, values)
+    def lanes(self, node: Lanes) -> None:
+        """The body once, for all lanes; only the first `active` of them run."""
+        context = self.context
+        before = context.lane, context.lanes, context.mask, context.is_certain
+        context.lane, context.lanes = node.symbol, node.count
+        context.symbols[node.symbol] = steps(node.count)
+        context.mask, context.is_certain = self.mask(node), True
+        self.body(node.body)
+        del context.symbols[node.symbol]
+        context.lane, context.lanes, context.mask, context.is_certain = before
 
-    def in_memory(self, accumulator: Accumulator) -> Places:
-        elements = [place(self.context, target, lower_expr) for target in accumulator.places]
-        return Places(tuple(pointer for pointer, _ in elements), tuple(buffer.dtype for _, buffer in elements), True)
+    def mask(self, node: Lanes) -> Value | None:
+        if node.active is None:
+            return None
+        context, block = self.context, self.context.block
+        active = form_value(context, node.active, lower_expr, Site(node.origin.span))
+        kind = f"i{max(8, min(64, 512 // node.count))}"  # as wide as a vector of so many lanes can be
+        most = intrinsic(block, "smin", intrinsic(block, "smax", active, integer(0)), integer(node.count))
+        if kind != "i64":
+            most = cast(block, "trunc", most, kind)
+        return test(block, "icmp ult", steps(node.count, kind), most)
 
-
-def _last_update(accumulator: Accumulator, nodes: tuple[Node, ...], start: int) -> int | None:
-    """The last node after `start` that updates the accumulator with no spatial loop around, if there is one."""
-    found = [position for position in range(start + 1, len(nodes)) if _updates(accumulator, nodes[position])]
-    return found[-1] if found else None
-
-
-def _updates(accumulator: Accumulator, node: Node) -> bool:
-    match node:
-        case Update(other):
-            return other.stage == accumulator.stage
-        case Loop() if node.role == "spatial":
-            return False
-        case Loop() | Guard():
-            return any(_updates(accumulator, inner) for inner in node.body)
-    return False
+    def allocated(self, name: str) -> Buffer:
+        """Storage for a buffer that lives in a body: in the function's frame, or in the thread's arena."""
+        context = self.context
+        buffer = self.kernel.buffers[name]
+        dtype = concrete(buffer.dtype)
+        if buffer.memory == "arena":
+            start = form_value(context, buffer.start, lower_expr, Site(Origin().span))
+            pointer = context.block.value(f"getelementptr inbounds i8, ptr %arena, {start.typed}")
+            return Buffer(pointer, dtype, buffer.memory, ALIGNMENT)
+        size = buffer.size.constant + self.widest  # so that whole vectors may be read at its end
+        slot = context.block.slot(f"[{size} x {memory_type(dtype)}], align {ALIGNMENT}", name)
+        return Buffer(slot, dtype, buffer.memory, ALIGNMENT)

@@ -67,14 +67,18 @@ def parse(ir: str, target_machine: Any) -> Any:
     return module
 
 
-def optimise(module: Any, target_machine: Any) -> Any:
-    """Run LLVM's O3 pipeline, with its vectorisers, in place."""
+FINAL = "; vectors and unrolling are decided\n"
+"""The first line of a text that LLVM shall neither vectorise nor unroll."""
+
+
+def optimise(module: Any, target_machine: Any, *, is_final: bool = False) -> Any:
+    """Run LLVM's pipeline in place: O3 with its vectorisers, or where all that is decided, O2 without."""
     llvm = binding()
-    options = llvm.create_pipeline_tuning_options(3)
-    options.loop_vectorization = True
-    options.slp_vectorization = True
-    options.loop_unrolling = True
-    options.loop_interleaving = True
+    options = llvm.create_pipeline_tuning_options(2 if is_final else 3)
+    options.loop_vectorization = not is_final
+    options.slp_vectorization = not is_final
+    options.loop_unrolling = not is_final
+    options.loop_interleaving = not is_final
     builder = llvm.create_pass_builder(target_machine, options)
     builder.getModulePassManager().run(module, builder)
     return module
@@ -83,5 +87,6 @@ def optimise(module: Any, target_machine: Any) -> Any:
 def object_code(ir: str, target: Target) -> bytes:
     """Optimised machine code for the target, as an object file's contents."""
     target_machine = machine(target)
-    code: bytes = target_machine.emit_object(optimise(parse(ir, target_machine), target_machine))
+    module = optimise(parse(ir, target_machine), target_machine, is_final=ir.startswith(FINAL))
+    code: bytes = target_machine.emit_object(module)
     return code

@@ -1,4 +1,4 @@
-"""The default nest, as it is printed: one file of text beside each program."""
+"""The nest of an op without a schedule, as it is printed: one file of text beside each program."""
 
 from __future__ import annotations
 
@@ -6,22 +6,18 @@ from pathlib import Path
 
 import pytest
 from tdl.compiler import load
-from tdl.compiler.kernel.default import default_nest
-from tdl.compiler.kernel.printer import nest_lines, print_nest
-from tdl.compiler.kernel.tree import Loop, Update, walk
-from tdl.compiler.kernel.verify import verify_nest
+from tdl.compiler.preview import nest_view, render_stage
+from tdl.compiler.schedule.automatic import automatic_nest
+from tdl.compiler.schedule.tree import Update
+from tdl.compiler.schedule.walk import leaves_of
 from tdl.language.check import check_op
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "nest"
 
 
-def nest_of(op):
-    return verify_nest(default_nest(check_op(op.declaration).program))
-
-
 @pytest.mark.parametrize("path", sorted(GOLDEN.glob("*.tdl")), ids=lambda path: path.stem)
 def test_print(path, update_golden):
-    found = print_nest(nest_of(load(path)[path.stem]))
+    found = render_stage(check_op(load(path)[path.stem].declaration).program, "nest")
     expected = path.with_suffix(".nest")
     if update_golden:
         expected.write_text(found, encoding="utf-8")
@@ -30,7 +26,7 @@ def test_print(path, update_golden):
 
 def test_every_line_knows_its_definition(load_text):
     text = "op f(X: f32[N]) -> Y: f32[N] {\n    t[i] = X[i] * 2\n    Y[i] = t[i] + 1\n}"
-    lines = nest_lines(nest_of(load_text(text).f))
+    lines = nest_view(check_op(load_text(text).f.declaration).program)
     origins = {line.text.strip(): line.origin for line in lines}
     made = origins["Y[i] = t[i] + 1"]
     assert made is not None
@@ -40,11 +36,11 @@ def test_every_line_knows_its_definition(load_text):
 
 
 def loops_around_updates(op):
-    nest = nest_of(op)
+    nest = automatic_nest(check_op(op.declaration).program)
     return [
-        [loop.name for loop in walk(nest.body) if isinstance(loop, Loop) and update in walk(loop.body)]
-        for update in walk(nest.body)
-        if isinstance(update, Update)
+        [loop.label for loop in path]
+        for path, leaf in leaves_of(nest.body)
+        if isinstance(nest.stages[leaf.stage].work, Update)
     ]
 
 

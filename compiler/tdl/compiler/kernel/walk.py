@@ -1,0 +1,160 @@
+"""Walking and rebuilding kernels: nodes, expressions in them, forms in these. Unchanged parts stay the same objects."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+
+from tdl.compiler.kernel.tree import Allocate, Guard, Init, Lanes, Loop, Node, Place, Store, Update
+from tdl.language import forms
+from tdl.language.forms import Form, Symbol
+from tdl.language.tree import Access, Expr, map_children
+from tdl.language.tree import walk as walk_expr
+
+Nodes = tuple[Node, ...]
+
+
+def walk(nodes: Nodes) -> Iterator[Node]:
+    """Every node, outer before inner, in running order."""
+    for node in nodes:
+        yield node
+        yield from walk(body_of(node))
+
+
+def body_of(node: Node) -> Nodes:
+    return node.body if isinstance(node, (Loop, Lanes, Guard, Allocate)) else ()
+
+
+def with_body(node: Node, body: Nodes) -> Nodes:
+    """The node around another body; nothing where that is empty."""
+    assert isinstance(node, (Loop, Lanes, Guard, Allocate))
+    if not body:
+        return ()
+    return (node,) if body == node.body else (replace(node, body=body),)
+
+
+def map_bodies(nodes: Nodes, change: Callable[[Node], Nodes]) -> Nodes:
+    """The nodes with each replaced by what `change` makes of it; the same object where nothing changes."""
+    result: list[Node] = []
+    for node in nodes:
+        result.extend(change(node))
+    return nodes if len(result) == len(nodes) and all(a is b for a, b in zip(result, nodes)) else tuple(result)
+
+
+def exprs_of(node: Node) -> Iterator[Expr]:
+    """The expressions of a node itself."""
+    match node:
+        case Guard(condition):
+            yield condition
+        case Store(_, value):
+            yield value
+        case Update(_, _, args):
+            yield from args
+
+
+def places_of(node: Node) -> tuple[Place, ...]:
+    """What a statement writes."""
+    match node:
+        case Store(place):
+            return (place,)
+        case Init(places) | Update(places):
+            return places
+    return ()
+
+
+def reads_of(node: Node) -> Iterator[Access]:
+    """Every access in a node's own expressions and in the data inside its forms."""
+    for expr in exprs_of(node):
+        yield from (each for each in walk_expr(expr) if isinstance(each, Access))
+    for form in forms_of(node):
+        yield from accesses_in(form)
+
+
+def forms_of(node: Node) -> Iterator[Form]:
+    """The forms of a node itself, outside of its expressions."""
+    match node:
+        case Loop(_, lo, hi):
+            yield lo
+            yield hi
+        case Lanes(_, _, active):
+            if active is not None:
+                yield active
+        case Store() | Init() | Update():
+            yield from (place.offset for place in places_of(node))
+
+
+def accesses_in(form: Form) -> Iterator[Access]:
+    """The accesses in the data of a form."""
+    for atom, _ in form.terms:
+        match atom:
+            case forms.Opaque(expr):
+                yield from (each for each in walk_expr(expr) if isinstance(each, Access))
+            case forms.FloorDiv(left, right) | forms.Extreme(_, left, right) | forms.Product(left, right):
+                yield from accesses_in(left)
+                yield from accesses_in(right)
+
+
+def mentions(node: Node, symbol: Symbol) -> bool:
+    """Whether the node or anything in it speaks of a symbol."""
+    from tdl.language.tree import symbols_of
+
+    for each in walk((node,)):
+        if any(form.mentions(symbol) for form in forms_of(each)):
+            return True
+        if any(symbol in symbols_of(expr) for expr in exprs_of(each)):
+            return True
+    return False
+
+
+def map_forms(node: Node, change: Callable[[Form], Form], change_expr: Callable[[Expr], Expr]) -> Node:
+    """The node with its own forms and expressions changed, its body left."""
+    match node:
+        case Loop(_, lo, hi):
+            return _with(node, lo=change(lo), hi=change(hi))
+        case Lanes(_, _, active):
+            return node if active is None else _with(node, active=change(active))
+        case Guard(condition):
+            return _with(node, condition=change_expr(condition))
+        case Store(place, value):
+            return _with(node, place=_place(place, change), value=change_expr(value))
+        case Init(places):
+            return _with(node, places=tuple(_place(place, change) for place in places))
+        case Update(places, _, args):
+            changed = tuple(_place(place, change) for place in places)
+            return _with(node, places=changed, args=tuple(map(change_expr, args)))
+    return node
+
+
+def _place(place: Place, change: Callable[[Form], Form]) -> Place:
+    offset = change(place.offset)
+    return place if offset == place.offset else replace(place, offset=offset)
+
+
+def _with(node: Node, **parts: object) -> Node:
+    if all(getattr(node, name) == part for name, part in parts.items()):
+        return node
+    return replace(node, **parts)  # type: ignore[arg-type]
+
+
+def substitute_expr(expr: Expr, values: Mapping[Symbol, Form]) -> Expr:
+    """The expression with symbols replaced by forms."""
+
+    def visit(each: Expr) -> Expr:
+        return map_children(each, visit, lambda form: forms.substitute(form, values, visit))
+
+    return visit(expr)
+
+
+def substitute_form(form: Form, values: Mapping[Symbol, Form]) -> Form:
+    return forms.substitute(form, values, lambda expr: substitute_expr(expr, values))
+
+
+def substitute(nodes: Nodes, values: Mapping[Symbol, Form]) -> Nodes:
+    """The nodes with symbols replaced by forms."""
+
+    def visit(node: Node) -> Nodes:
+        made = map_forms(node, lambda form: substitute_form(form, values), lambda expr: substitute_expr(expr, values))
+        body = body_of(made)
+        return with_body(made, map_bodies(body, visit)) if body else (made,)
+
+    return map_bodies(nodes, visit)

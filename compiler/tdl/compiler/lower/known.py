@@ -1,0 +1,75 @@
+"""What is known at a point of a kernel: facts of the sizes, the ranges of the loops around, the conditions that hold.
+
+Everything is decided by putting range ends in for loops (`schedule/extremes.py`), never by isl: lowering asks hundreds
+of questions, and a "not known" only costs a guard.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from tdl.compiler.schedule.bounds import greatest_value
+from tdl.compiler.schedule.extremes import eliminated, sides
+from tdl.language.forms import Form, Symbol
+from tdl.language.inequalities import End, Facts, is_known
+from tdl.language.tree import Binder
+
+
+@dataclass(frozen=True)
+class Known:
+    """`binders` from the outermost loop in; `conditions` are forms that are >= 0."""
+
+    facts: Facts
+    binders: tuple[Binder, ...] = ()
+    conditions: tuple[Form, ...] = ()
+
+    def inside(self, symbol: Symbol, lo: Form, hi: Form) -> Known:
+        """In the body of a loop, whose range is not empty there."""
+        some = () if (hi - lo).is_constant else (hi - lo - 1,)
+        return replace(self, binders=(*self.binders, Binder(symbol, lo, hi)), conditions=(*self.conditions, *some))
+
+    def where(self, conditions: Iterable[Form]) -> Known:
+        return replace(self, conditions=(*self.conditions, *conditions))
+
+    def holds(self, goal: Form) -> bool:
+        """Whether `goal >= 0` is certain."""
+        if goal.is_constant:
+            return goal.constant >= 0
+        kind, parts = sides(goal)
+        if len(parts) > 1:
+            return (all if kind == "min" else any)(self.holds(part) for part in parts)
+        if self._follows(goal):
+            return True
+        shared = set(goal.symbols())
+        near = (each for each in self.conditions if not shared.isdisjoint(each.symbols()))
+        return any(self._follows(goal - condition) for condition in near)
+
+    def end(self, form: Form, end: End, of: Iterable[Symbol] | None = None) -> Form | None:
+        """The least or greatest value as a form over sizes, or over what is not in `of`; None where none is seen."""
+        chosen = None if of is None else set(of)
+        found: Form | None = form
+        for binder in reversed(self.binders):
+            if found is not None and (chosen is None or binder.index in chosen) and found.mentions(binder.index):
+                found = eliminated(found, binder, end, self.facts)
+        if found is None or (chosen is None and any(symbol.kind == "index" for symbol in found.symbols())):
+            return None
+        return found
+
+    def number(self, form: Form, end: End) -> int | None:
+        """A number that the form never falls below, or never exceeds."""
+        if end == "least":
+            most = self.number(-form, "greatest")
+            return None if most is None else -most
+        plain = greatest_value(form)
+        if plain is not None:
+            return plain
+        over_sizes = self.end(form, end)
+        return None if over_sizes is None else greatest_value(over_sizes)
+
+    def _follows(self, goal: Form) -> bool:
+        least = self.end(goal, "least")
+        if least is None:
+            return False
+        kind, parts = sides(least)
+        return (all if kind == "min" else any)(is_known(part, self.facts, ()) for part in parts)

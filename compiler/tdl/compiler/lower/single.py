@@ -1,0 +1,64 @@
+"""Loops of one iteration vanish, so that what follows sees which loops there really are.
+
+    for ko in 0..1                            for ki in 0..512
+        for ki in 0..min(1024, 512 - 1024*ko)     ...
+            ...                          ->
+
+First of all passes: a reduction whose outer loop has one iteration begins at the inner one, and a register tile there
+starts from the identity.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from tdl.compiler.schedule.tree import Buffer, Leaf, Nest, Node
+from tdl.language import forms
+from tdl.language.forms import Form, Symbol
+
+
+def drop_single_iterations(nest: Nest) -> Nest:
+    """The nest without loops whose extent is the number 1."""
+    dropper = _Dropper()
+    body = dropper.nodes(nest.body, {}, None)
+    if not dropper.gone:
+        return nest
+    return replace(nest, body=body, buffers={name: dropper.moved(each) for name, each in nest.buffers.items()})
+
+
+@dataclass
+class _Dropper:
+    """`gone` gives for each loop that vanished the loop around it; `values` what it counted."""
+
+    gone: dict[Symbol, Symbol | None] = field(default_factory=dict)
+    values: dict[Symbol, Form] = field(default_factory=dict)
+
+    def nodes(self, nodes: tuple[Node, ...], values: Mapping[Symbol, Form], around: Symbol | None) -> tuple[Node, ...]:
+        result: list[Node] = []
+        for node in nodes:
+            if isinstance(node, Leaf):
+                result.append(_substituted(node, values) if values else node)
+                continue
+            lo, hi = (forms.substitute(end, values) for end in (node.lo, node.hi))
+            if hi - lo == forms.constant(1):
+                self.gone[node.symbol], self.values[node.symbol] = around, lo
+                result.extend(self.nodes(node.body, {**values, node.symbol: lo}, around))
+                continue
+            result.append(replace(node, lo=lo, hi=hi, body=self.nodes(node.body, values, node.symbol)))
+        return tuple(result)
+
+    def moved(self, buffer: Buffer) -> Buffer:
+        """The buffer in the body of a loop that is still there."""
+        at = buffer.at
+        while at in self.gone:
+            at = self.gone[at]
+        origin, extents = (
+            tuple(forms.substitute(form, self.values) for form in each) for each in (buffer.origin, buffer.extents)
+        )
+        return replace(buffer, at=at, origin=origin, extents=extents)
+
+
+def _substituted(leaf: Leaf, values: Mapping[Symbol, Form]) -> Leaf:
+    at = tuple((own, forms.substitute(form, values)) for own, form in leaf.at)
+    return replace(leaf, at=at, guards=tuple(forms.substitute(form, values) for form in leaf.guards))
