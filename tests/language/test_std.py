@@ -31,7 +31,7 @@ def cases() -> Iterator[Any]:
 
 
 def test_the_modules_that_there_are() -> None:
-    assert standard_modules() == ["std.image", "std.math", "std.nn"]
+    assert standard_modules() == ["std.image", "std.math", "std.nn", "std.tactics"]
 
 
 @pytest.mark.parametrize("module", standard_modules())

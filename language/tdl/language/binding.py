@@ -20,7 +20,7 @@ from tdl.language.literals import shorten
 from tdl.language.parameters import Kind, Value, check_value, compile_time, kind_of
 from tdl.language.report import Report
 from tdl.language.scope import Context, Declaration, Scope, SizeEntity, TensorEntity
-from tdl.language.signature import Instance, Signature, elaborate_signature
+from tdl.language.signature import Instance, Signature, head_of
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ def bind(
     _require_parameters(op.name, item, chosen, kinds)
     given = dict(sizes or {})
     ranks = _ranks(item, arrays, given)
-    signature = _signature(op, Instance.of({**chosen}, ranks), frozenset(_open(item, chosen, kinds)))
+    signature = head_of(op, Instance.of({**chosen}, ranks), frozenset(_open(item, chosen, kinds)))
     solver = _Solver(op, item, signature, chosen, kinds)
     solver.take_sizes(given, ranks)
     solver.run(arrays)
@@ -100,7 +100,7 @@ def instance_of(
     assert isinstance(item, syntax.Op)
     kinds = _kinds(op, item)
     chosen, ranks = _explicit(op.name, parameters, kinds), _ranks(item, {}, sizes)
-    signature = _signature(op, Instance.of(chosen, ranks), frozenset(_open(item, chosen, kinds)))
+    signature = head_of(op, Instance.of(chosen, ranks), frozenset(_open(item, chosen, kinds)))
     solver = _Solver(op, item, signature, chosen, kinds)
     solver.take_sizes(sizes, ranks)
     return Instance.of(chosen, ranks, {symbol.name: size for symbol, size in solver.known.items()})
@@ -162,10 +162,6 @@ def _require_parameters(op: str, item: syntax.Op, chosen: Mapping[str, Value], k
 def _open(item: syntax.Op, chosen: Mapping[str, Value], kinds: Mapping[str, Kind]) -> list[str]:
     """Integer parameters that arguments may still fix."""
     return [p.name.text for p in item.params if kinds.get(p.name.text) == I64 and p.name.text not in chosen]
-
-
-def _signature(op: Declaration, instance: Instance, open_parameters: frozenset[str]) -> Signature:
-    return elaborate_signature(op, instance, Context(Report(), op.text), open_parameters)
 
 
 # ---- ranks and sizes

@@ -19,7 +19,7 @@ from tdl.language.parameters import demand_of, explicit, kind_of, match_argument
 from tdl.language.report import Report
 from tdl.language.schedules.settings import check_integer, check_value
 from tdl.language.scope import Context, Declaration, Scope, TensorEntity
-from tdl.language.signature import Instance, Signature, elaborate_signature
+from tdl.language.signature import Instance, Signature, head_of
 from tdl.language.types import follow, satisfies, settle
 
 WorkOut = Callable[[syntax.Expr], "Flow | None"]
@@ -88,8 +88,7 @@ class _Match:
         return None if any(troubles) else [self._flow(tensor) for tensor in signature.outputs]
 
     def _signature(self, ranks: Mapping[str, int], open_parameters: frozenset[str]) -> Signature:
-        context = Context(Report(), self.callee.text)
-        return elaborate_signature(self.callee, Instance.of(ranks=ranks), context, open_parameters)
+        return head_of(self.callee, Instance.of(ranks=ranks), open_parameters)
 
     # ---- compile-time parameters
 

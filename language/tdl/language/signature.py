@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 from tdl.language import calls, expressions, forms, syntax, tree
 from tdl.language.dtypes import DTYPES
 from tdl.language.forms import Form, Symbol
 from tdl.language.parameters import Value, bound, compile_time, evaluate, kind_of, symbolic
+from tdl.language.report import Report
 from tdl.language.scope import (
     Context,
     Declaration,
@@ -97,6 +99,12 @@ def elaborate_signature(
     for tensor in (*signature.inputs, *signature.outputs):
         signature.facts.extend(_not_negative(tensor))
     return signature
+
+
+@lru_cache(maxsize=2048)
+def head_of(op: Declaration, instance: Instance, open_parameters: frozenset[str] = frozenset()) -> Signature:
+    """The head of an op for those who only read it. What is wrong with it is reported where the op is checked."""
+    return elaborate_signature(op, instance, Context(Report(), op.text), open_parameters)
 
 
 def _fact(fact: syntax.Expr, scope: Scope) -> tree.Expr | None:

@@ -14,9 +14,7 @@ from tdl.language import expressions, forms, syntax, tree
 from tdl.language.dtypes import DTYPES
 from tdl.language.folding import value_of
 from tdl.language.forms import Form
-from tdl.language.report import Report
 from tdl.language.scope import (
-    Context,
     Declaration,
     Entity,
     IndexEntity,
@@ -28,7 +26,7 @@ from tdl.language.scope import (
     TypeEntity,
     ValueEntity,
 )
-from tdl.language.signature import Instance, elaborate_signature
+from tdl.language.signature import Instance, head_of
 from tdl.language.types import settle
 
 
@@ -37,7 +35,7 @@ def sizes_of(op: Declaration) -> dict[str, Entity]:
     item = op.item
     assert isinstance(item, syntax.Op)
     open_parameters = frozenset(parameter.name.text for parameter in item.params)
-    signature = elaborate_signature(op, Instance(), Context(Report(), op.text), open_parameters)
+    signature = head_of(op, Instance(), open_parameters)
     data = TensorEntity | IndexEntity | IndexPackEntity
     return {name: entity for name, entity in signature.scope.names.items() if not isinstance(entity, data)}
 
