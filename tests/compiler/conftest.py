@@ -1,7 +1,9 @@
-"""What the compiler's tests share: a cache of their own, and running a text both ways."""
+"""What the compiler's tests share: a cache of their own, and running a text both ways, pages that nothing may touch."""
 
 from __future__ import annotations
 
+import ctypes
+import mmap
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -68,3 +70,35 @@ def check_both(load_text: Any, bound_call: Any) -> Callable[..., Any]:
         return found
 
     return check
+
+
+# ---- memory
+
+
+PAGE = mmap.PAGESIZE
+
+
+class Guarded:
+    """Arrays between pages without access."""
+
+    def __init__(self) -> None:
+        self._maps: list[mmap.mmap] = []
+        self._libc = ctypes.CDLL(None, use_errno=True)
+
+    def place(self, array: np.ndarray, *, at_end: bool) -> np.ndarray:
+        """A copy whose last (or first) byte is next to a guard page."""
+        pages = -(-max(array.nbytes, 1) // PAGE)
+        memory = mmap.mmap(-1, (pages + 2) * PAGE)
+        self._maps.append(memory)
+        bytes_ = np.frombuffer(memory, np.uint8)
+        start = PAGE + (pages * PAGE - array.nbytes if at_end else 0)
+        result = bytes_[start : start + array.nbytes].view(array.dtype).reshape(array.shape)
+        result[...] = array
+        for guard in (bytes_.ctypes.data, bytes_.ctypes.data + (pages + 1) * PAGE):
+            assert self._libc.mprotect(ctypes.c_void_p(guard), ctypes.c_size_t(PAGE), 0) == 0
+        return result
+
+
+@pytest.fixture(scope="session")
+def guarded() -> Guarded:
+    return Guarded()

@@ -5,41 +5,17 @@ A kernel that strays kills the process, and the test with it.
 
 from __future__ import annotations
 
-import ctypes
-import mmap
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
+from tdl.compiler import load, num_threads, set_num_threads
+from tdl.language.binding import bind
+from tdl.language.check import check_op
+from tdl.language.samples import random_inputs
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="mprotect is of POSIX")
-PAGE = mmap.PAGESIZE
-
-
-class Guarded:
-    """Arrays between pages without access."""
-
-    def __init__(self) -> None:
-        self._maps: list[mmap.mmap] = []
-        self._libc = ctypes.CDLL(None, use_errno=True)
-
-    def place(self, array: np.ndarray, *, at_end: bool) -> np.ndarray:
-        """A copy whose last (or first) byte is next to a guard page."""
-        pages = -(-max(array.nbytes, 1) // PAGE)
-        memory = mmap.mmap(-1, (pages + 2) * PAGE)
-        self._maps.append(memory)
-        bytes_ = np.frombuffer(memory, np.uint8)
-        start = PAGE + (pages * PAGE - array.nbytes if at_end else 0)
-        result = bytes_[start : start + array.nbytes].view(array.dtype).reshape(array.shape)
-        result[...] = array
-        for guard in (bytes_.ctypes.data, bytes_.ctypes.data + (pages + 1) * PAGE):
-            assert self._libc.mprotect(ctypes.c_void_p(guard), ctypes.c_size_t(PAGE), 0) == 0
-        return result
-
-
-@pytest.fixture(scope="module")
-def guarded() -> Guarded:
-    return Guarded()
 
 
 def data(dtype: str, *shape: int) -> np.ndarray:
@@ -127,3 +103,44 @@ def test_kernels_stay_inside(load_text, guarded, kernel, at_end):
         function(*(guarded.place(each, at_end=at_end) for each in plain), out=out if several else out[0])
         for found, each in zip(out, wanted if several else (wanted,), strict=True):
             np.testing.assert_array_equal(found, each)
+
+
+# ---- under schedules
+
+PROGRAMS = Path(__file__).parents[2] / "programs"
+SCHEDULED = {
+    "matmul": [(6, 1, 64), (7, 19, 65), (13, 33, 129), (17, 1030, 70), (64, 64, 320)],
+    "blur": [(3, 3), (4, 18), (35, 50), (36, 18), (70, 39)],
+    "chain": [(1,), (31,), (33,), (96,)],
+    "total": [(1,), (15,), (1000,)],
+    "sum_mid": [(3, 5, 7), (70, 130, 65)],
+    "window": [(1, 1), (11, 9)],
+    "dot": [(7,), (64,)],
+    "small": [(1,), (7,), (64,)],
+    "bump": [(1, 2, 3, 5), (1, 14, 14, 1024)],
+    "ragged": [(3, 2, 5), (4, 17, 3)],
+}
+"""Sizes for each scheduled op of the programs, in the order of its dimensions."""
+
+
+@pytest.fixture(params=[1, 3])
+def threads(request):
+    before = num_threads()
+    set_num_threads(request.param)
+    yield
+    set_num_threads(before)
+
+
+@pytest.mark.parametrize("at_end", [True, False], ids=["end", "start"])
+@pytest.mark.parametrize("name", SCHEDULED)
+def test_scheduled_kernels_stay_inside(guarded, name, at_end, threads):
+    path = PROGRAMS / ("schedules.tdl" if name in ("matmul", "blur") else "hard_schedules.tdl")
+    function, plain = load(path)[name], load(path, schedules=False)[name]
+    dims = check_op(function.declaration).program.dims
+    for sizes in SCHEDULED[name]:
+        bound = bind(function.declaration, {}, sizes=dict(zip([dim.name for dim in dims], sizes, strict=True)))
+        inputs = random_inputs(bound.program, bound.sizes)
+        wanted = np.asarray(plain(**inputs))
+        out = guarded.place(np.zeros_like(wanted), at_end=at_end)
+        function(*(guarded.place(each, at_end=at_end) for each in inputs.values()), out=out)
+        np.testing.assert_allclose(out, wanted, rtol=1e-4, atol=1e-4)
