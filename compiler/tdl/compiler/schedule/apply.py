@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from tdl.compiler.schedule import verbs
+from tdl.compiler.schedule.initial import with_initialisations
 from tdl.compiler.schedule.names import find_loop
 from tdl.compiler.schedule.refusal import NeedsSize, Refusal
 from tdl.compiler.schedule.start import start
@@ -74,6 +75,8 @@ def _step(nest: Nest, line: syntax.ScheduleLine, number: int, values: Values, sc
     try:
         for each in _expanded(line, schedule.environment):
             nest = _applied(nest, each, number, values)
+        if nest is not before:
+            with_initialisations(nest)  # refused at the line that leaves a reduction no place to begin
     except Refusal as refusal:
         found = Diagnostic(refusal.code, refusal.message, line.span, refusal.notes)
         return Step(line.span, before, found, isinstance(refusal, NeedsSize) or refusal.code == "undecided")

@@ -4,8 +4,8 @@
                                   ... W[k, j] ...          ->           for Wp.k, Wp.j:  Wp[k, j] = W[k, j]
                                                                         ... Wp[k, j] ...
 
-In, where the body reads what it has not written itself; out, where it writes. What is copied in is the box of all
-accesses, a superset at worst; what is copied out must be exactly what was written, so the box must be filled. The copy
+In, where the body reads what it has not written itself; out, where it writes. What is copied in is the box of what is
+read, a superset at worst; what is copied out must be exactly what was written, so the box must be filled. The copy
 belongs to one iteration of `L`, so threads and iterations never share it.
 
 A layout lists loops inside `L`, or the tensor's axes, from the slowest to the contiguous one: the digits of the
@@ -19,11 +19,13 @@ from dataclasses import dataclass, replace
 
 from tdl.compiler.schedule.digits import Digit, digits_of
 from tdl.compiler.schedule.extremes import simplified
+from tdl.compiler.schedule.filled import fills_box
+from tdl.compiler.schedule.liveness import comes_in, goes_out
 from tdl.compiler.schedule.refusal import NeedsSize, Refusal
-from tdl.compiler.schedule.regions import Region, Touching, region, touching
+from tdl.compiler.schedule.regions import Region, Touching, region, show_box, touching
 from tdl.compiler.schedule.sizes import constant_bytes
-from tdl.compiler.schedule.tree import Buffer, Copy, Leaf, Loop, Memory, Nest, Node, Stage, Update
-from tdl.compiler.schedule.walk import Path, binders_of, leaves_of, map_leaves, path_to, replace_loop
+from tdl.compiler.schedule.tree import Buffer, Copy, Leaf, Loop, Memory, Nest, Node, Stage
+from tdl.compiler.schedule.walk import Path, binders_of, leaves_of, loops_of, map_leaves, path_to, replace_loop
 from tdl.language import forms
 from tdl.language.forms import Form, Symbol
 from tdl.language.tree import Binder, Target
@@ -55,15 +57,14 @@ def cache(nest: Nest, request: Request) -> Nest:
         note = f"it is touched in {', '.join(f'`{name}`' for name in elsewhere)}" if elsewhere else ""
         raise Refusal("cache", f"the body of `{loop.name}` does not touch `{tensor}`", *((note,) if note else ()))
     outer = path_to(nest.body, loop.symbol)
+    _check_storage(nest, request)
     box = region(nest, tensor, accesses, outer)
-    writes = [each for each in accesses if each.touch.is_write]
     digits = _layout_digits(nest, request, accesses, box)
-    if writes:
-        _check_filled(nest, request, writes)
+    copied = _copied_boxes(nest, request, accesses, outer)
     nest = replace(nest, stages=dict(nest.stages))
     made = _with_copy(nest, request, box, digits)
     body = map_leaves(loop.body, lambda leaf: (_through(leaf, tensor, request.name, accesses),))
-    body = _around(nest, request, body, box, digits, accesses, bool(writes))
+    body = _around(nest, request, body, copied, digits, accesses)
     return replace(made, body=replace_loop(made.body, loop.symbol, lambda old: (replace(old, body=body),)))
 
 
@@ -133,6 +134,48 @@ def _through(leaf: Leaf, tensor: str, name: str, accesses: Sequence[Touching]) -
     return replace(leaf, through=tuple(through.items()))
 
 
+# ---- what is copied
+
+
+def _check_storage(nest: Nest, request: Request) -> None:
+    """What lives inside the body only is not there for a copy around it."""
+    at = nest.buffers[request.tensor].at
+    if at is not None and at in {each.symbol for each in loops_of(request.loop.body)}:
+        message = f"`{request.tensor}` is kept for one iteration of `{at}`, inside of `{request.loop.name}`"
+        raise Refusal("cache", message, "a copy is made where the tensor itself is kept, or inside of that")
+
+
+def _copied_boxes(
+    nest: Nest, request: Request, accesses: Sequence[Touching], outer: Path
+) -> tuple[Region | None, Region | None]:
+    """What is copied in and out: the box of what comes from outside, and exactly what is written."""
+    tensor = request.tensor
+    incoming = comes_in(nest, tensor, accesses, outer)
+    box_in = region(nest, tensor, incoming, outer) if incoming else None
+    writes = [each for each in accesses if each.touch.is_write]
+    if not writes or not goes_out(nest, tensor, request.loop, incoming):
+        return box_in, None
+    boxes = [region(nest, tensor, [each], outer) for each in writes]
+    for each in writes:
+        _check_filled(nest, request, each, outer)
+    if any(box != boxes[0] for box in boxes):
+        message = f"the body of `{request.loop.name}` writes `{tensor}` in several places"
+        raise Refusal("cache", message, *(show_box(tensor, box) for box in boxes))
+    return box_in, boxes[0]
+
+
+def _check_filled(nest: Nest, request: Request, write: Touching, outer: Path) -> None:
+    """What is written must fill its box, since all of it is copied out."""
+    if write.leaf.guards or nest.stages[write.leaf.stage].domain is not None:
+        message = f"the body of `{request.loop.name}` writes `{request.tensor}` only under a condition"
+        raise Refusal("cache", message, "what is copied back must be exactly what was written")
+    if not fills_box(write, outer, size_facts(nest.program)):
+        box = show_box(request.tensor, region(nest, request.tensor, [write], outer))
+        message = f"the body of `{request.loop.name}` is not seen to write all of a box of `{request.tensor}`"
+        element = ", ".join(map(str, write.touch.element))
+        raise Refusal("cache", message, f"it writes {request.tensor}[{element}], in the box {box}")
+
+
 # ---- the copies
 
 
@@ -140,10 +183,9 @@ def _around(
     nest: Nest,
     request: Request,
     body: tuple[Node, ...],
-    box: Region,
+    copied: tuple[Region | None, Region | None],
     digits: Sequence[Digit],
     accesses: Sequence[Touching],
-    is_written: bool,
 ) -> tuple[Node, ...]:
     """The body with the copy in before its first access, and the copy out after its last."""
     touched = {each.leaf.stage for each in accesses}
@@ -151,8 +193,10 @@ def _around(
         position for position, node in enumerate(body) if touched & {leaf.stage for _, leaf in leaves_of((node,))}
     ]
     first, last = positions[0], positions[-1] + 1
-    copy_in = _copy(nest, request, box, digits, is_out=False) if _is_live_in(nest, request, accesses) else ()
-    copy_out = _copy(nest, request, box, digits, is_out=True) if is_written and _is_live_out(nest, request) else ()
+    copy_in, copy_out = (
+        () if box is None else _copy(nest, request, box, digits, is_out=is_out)
+        for box, is_out in zip(copied, (False, True))
+    )
     return (*body[:first], *copy_in, *body[first:last], *copy_out, *body[last:])
 
 
@@ -192,60 +236,3 @@ def _digit_end(digit: Digit, digits: Sequence[Digit], symbols: dict[Digit, Symbo
     if digit.count is None:
         return steps
     return forms.extreme("min", forms.constant(digit.count), steps)
-
-
-# ---- liveness
-
-
-def _is_live_in(nest: Nest, request: Request, accesses: Sequence[Touching]) -> bool:
-    """Whether the body reads what it has not written itself in the same iteration."""
-    writers = [each for each in accesses if each.touch.is_write]
-    if not writers:
-        return True
-    inside = {loop.symbol for each in accesses for loop in each.inside}
-    for each in writers:
-        stage = nest.stages[each.leaf.stage]
-        if isinstance(stage.work, Update) and _is_begun_outside(stage, each.leaf, inside):
-            return True
-    stages = {each.leaf.stage for each in writers}
-    readers = [each for each in accesses if not each.touch.is_write and each.leaf.stage not in stages]
-    return any(_may_read_first(nest, each, writers) for each in readers)
-
-
-def _is_begun_outside(stage: Stage, leaf: Leaf, inside: set[Symbol]) -> bool:
-    """Whether some loop of the reduction stands around the copy, so that partial results come in."""
-    reduced = {binder.index for binder in stage.reduction}
-    loops = {symbol for own, form in leaf.at if own in reduced for symbol in form.symbols() if symbol.kind == "index"}
-    return not loops <= inside
-
-
-def _may_read_first(nest: Nest, reader: Touching, writers: Sequence[Touching]) -> bool:
-    """Whether a reader is not certain to find in the copy what it reads: a recurrence from before, for example."""
-    return not any(_shared_loops(reader.inside, writer.inside) == 0 for writer in writers)
-
-
-def _shared_loops(path: Path, other: Path) -> int:
-    return sum(a.symbol == b.symbol for a, b in zip(path, other))
-
-
-def _is_live_out(nest: Nest, request: Request) -> bool:
-    """Whether anything outside the loop's body sees what it wrote."""
-    if nest.tensors[request.tensor].role == "output":
-        return True
-    inside = {leaf.stage for _, leaf in leaves_of(request.loop.body)}
-    return any(leaf.stage not in inside for each in nest.body for _, leaf in leaves_of((each,)))
-
-
-def _check_filled(nest: Nest, request: Request, writes: Sequence[Touching]) -> None:
-    """What is written must fill the box, since all of it is copied out."""
-    box_digits = digits_of(nest, writes, None)
-    for each in writes:
-        for axis, form in enumerate(each.touch.element):
-            own = [digit for digit in box_digits if digit.axis == axis]
-            loops = {loop.symbol for loop in each.inside if form.mentions(loop.symbol)}
-            if own and own[-1].step != 1 and loops:
-                message = f"the body of `{request.loop.name}` does not write all of a box of `{request.tensor}`"
-                raise Refusal("cache", message, f"its subscript {axis} is {form}")
-        if each.leaf.guards or nest.stages[each.leaf.stage].domain is not None:
-            message = f"the body of `{request.loop.name}` writes `{request.tensor}` only under a condition"
-            raise Refusal("cache", message, "what is copied back must be exactly what was written")

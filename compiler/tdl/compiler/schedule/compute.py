@@ -19,7 +19,7 @@ from tdl.compiler.schedule.extremes import extreme_of
 from tdl.compiler.schedule.names import find_loop
 from tdl.compiler.schedule.races import conflict
 from tdl.compiler.schedule.refusal import Refusal
-from tdl.compiler.schedule.regions import Region, region, touching
+from tdl.compiler.schedule.regions import Region, region, show_box, touching
 from tdl.compiler.schedule.sizes import constant_bytes
 from tdl.compiler.schedule.touches import touches
 from tdl.compiler.schedule.tree import Buffer, Leaf, Loop, Memory, Nest, Node
@@ -132,10 +132,6 @@ def _check_output(nest: Nest, tensor: str, place: Placement) -> None:
         if found is not None and found.element.startswith(tensor):
             message = f"`{tensor}` is an output, and two iterations of `{loop.name}` would compute {found.element}"
             raise Refusal("placement", message, *found.sentences())
-
-
-def show_box(tensor: str, box: Region) -> str:
-    return f"{tensor}[{', '.join(f'{lo}..{hi}' for lo, hi in zip(box.lo, box.hi))}]"
 
 
 # ---- the nodes over the box

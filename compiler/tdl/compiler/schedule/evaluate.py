@@ -173,9 +173,7 @@ class _Runner:
                 for target, value in zip(targets, [self.expr(each, through) for each in values]):
                     self.write(*self.target(target, through), value)
             case Copy(target, source):
-                to, origin = self.target(target, through), self.target(source, through)
-                self.write(*to, self.read(*origin))
-                self.winners[to] = self.winners.get(origin)
+                self.copy(self.target(target, through), self.target(source, through), is_in=stage.name == target.tensor)
             case Initial(targets, reducer):
                 for target, value in zip(targets, self.identity(reducer, through)):
                     self.write(*self.target(target, through), value)
@@ -191,6 +189,20 @@ class _Runner:
                     result = self.combined(reducer, old, new, through)
                 for place, value in zip(places, result):
                     self.write(*place, value)
+
+    def copy(self, to: tuple[str, Element], origin: tuple[str, Element], *, is_in: bool) -> None:
+        """A copy in may take more than is needed, even what was not written yet; one out only what was written."""
+        if is_in and not self.is_written(*origin):
+            self.storage[to[0]].pop(self.place(*to)[1], None)
+            return
+        self.write(*to, self.read(*origin))
+        self.winners[to] = self.winners.get(origin)
+
+    def is_written(self, tensor: str, element: Element) -> bool:
+        if tensor in self.inputs:
+            return True
+        _, at = self.place(tensor, element)
+        return at in self.storage[tensor] and self.storage[tensor][at][0] == element
 
     def target(self, target: tree.Target, through: Mapping[str, str]) -> tuple[str, Element]:
         return through.get(target.tensor, target.tensor), tuple(map(self.form, target.coordinates))

@@ -69,6 +69,68 @@ def simplified(form: Form, facts: Facts, binders: Sequence[Binder]) -> Form:
     return form if len(kept) == len(found) else extreme_of(kind, kept, facts, binders)
 
 
+def counted(form: Form, binder: Binder) -> Form | None:
+    """`n` where the form is seen to take the values 0..n, in order or around, as the index runs over its range.
+
+    x            over 0..A*B   gives A*B
+    x//B         over 0..A*B   gives A
+    x % B        over 0..A*B   gives B
+    """
+    if form == forms.symbol(binder.index):
+        return binder.hi if binder.lo == forms.ZERO else None
+    match form.terms:
+        case ((forms.FloorDiv(dividend, divisor), 1),) if form.constant == 0:
+            whole = counted(dividend, binder)
+            return None if whole is None else quotient(whole, divisor)
+    for atom, _ in form.terms:
+        for division in _divisions_in(atom):
+            if form == forms.modulo(division.dividend, division.divisor):
+                whole = counted(division.dividend, binder)
+                return None if whole is None or quotient(whole, division.divisor) is None else division.divisor
+    return None
+
+
+def _divisions_in(atom: forms.Atom) -> list[forms.FloorDiv]:
+    """The division that an atom is, or is a multiple of."""
+    match atom:
+        case forms.FloorDiv():
+            return [atom]
+        case forms.Product(left, right):
+            return [each for side in (left, right) for term, _ in side.terms for each in _divisions_in(term)]
+    return []
+
+
+def quotient(form: Form, divisor: Form) -> Form | None:
+    """`q` where the form is written as a product `q * divisor`."""
+    if form == divisor:
+        return forms.constant(1)
+    if divisor.is_constant:
+        by = divisor.constant
+        return (
+            forms.floor_div(form, divisor)
+            if by and all(c % by == 0 for _, c in form.terms) and form.constant % by == 0
+            else None
+        )
+    left = _factors(form)
+    for each in _factors(divisor):
+        if each not in left:
+            return None
+        left.remove(each)
+    result = forms.constant(1)
+    for each in left:
+        result = forms.product(result, each)
+    return result
+
+
+def _factors(form: Form) -> list[Form]:
+    match form.terms:
+        case ((forms.Product(left, right), coefficient),) if form.constant == 0:
+            return [forms.constant(coefficient), *_factors(left), *_factors(right)]
+        case ((atom, coefficient),) if form.constant == 0 and coefficient != 1:
+            return [forms.constant(coefficient), Form(((atom, 1),), 0)]
+    return [form]
+
+
 def eliminated(form: Form, binder: Binder, end: Literal["least", "greatest"], facts: Facts) -> Form | None:
     """A form without the binder's index that is nowhere above (`greatest`: below) this one over its range.
 
@@ -76,6 +138,9 @@ def eliminated(form: Form, binder: Binder, end: Literal["least", "greatest"], fa
     """
     moved = Form(tuple(term for term in form.terms if Form((term,), 0).mentions(binder.index)), 0)
     rest = form - moved
+    count = counted(moved, binder)
+    if count is not None:
+        return rest if end == "least" else rest + count - 1
     kind, found = sides(moved)
     ends = [
         _replaced(each, binder, end, facts) if len(found) == 1 else eliminated(each, binder, end, facts)

@@ -2,7 +2,8 @@
 
     fuse a, b -> t         t in 0..A*B,   a = lo_a + t//B,   b = lo_b + t%B        (A, B: extents)
 
-Legal where no range depends on another of the loops. The order of iterations stays the same.
+Legal where no range depends on another of the loops. The order of iterations stays the same: where some loops descend
+and others do not, `t` ascends, and those that descend count back from their ends.
 """
 
 from __future__ import annotations
@@ -34,16 +35,18 @@ def fuse(nest: Nest, loops: Sequence[Loop], name: str, line: int = -1) -> Nest:
     outermost, innermost = loops[0], loops[-1]
     symbol = Symbol(f"{outermost.stage}.{name}", "index")
     total = forms.constant(1)
+    is_mixed = len({loop.descending for loop in loops}) > 1
     values: dict[Symbol, Form] = {}
     rest = forms.symbol(symbol)
     for loop in reversed(loops):
         extent = loop.hi - loop.lo
         inside = rest if loop is outermost else forms.modulo(rest, extent)
-        values[loop.symbol] = loop.lo + inside
+        values[loop.symbol] = loop.hi - 1 - inside if is_mixed and loop.descending else loop.lo + inside
         rest = forms.floor_div(rest, extent)
         total = forms.product(total, extent)
     body = substitute(innermost.body, values)
     fused = replace(outermost, name=name, symbol=symbol, lo=forms.ZERO, hi=total, body=body, line=line)
+    fused = replace(fused, descending=outermost.descending and not is_mixed)
 
     def change(_: Loop) -> tuple[Node, ...]:
         return (fused,)

@@ -19,9 +19,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from tdl.compiler.schedule.extremes import eliminated
+from tdl.compiler.schedule.races import rewrites
 from tdl.compiler.schedule.refusal import Refusal
 from tdl.compiler.schedule.tree import Copy, Initial, Leaf, Loop, Nest, Node, Stage, Update
-from tdl.compiler.schedule.walk import binders_of, leaves_of, substitute
+from tdl.compiler.schedule.walk import Path, binders_of, leaves_of, substitute
 from tdl.language import forms
 from tdl.language.diagnostic import InternalError
 from tdl.language.forms import Form, Symbol
@@ -45,43 +46,53 @@ class _Placer:
         self.updates = {name: stage for name, stage in nest.stages.items() if isinstance(stage.work, Update)}
         self.stages = {f"{name}{SUFFIX}": _initial(stage) for name, stage in self.updates.items()}
 
-    def nodes(
-        self, nodes: tuple[Node, ...], outer: tuple[Symbol, ...] = (), begun: frozenset[str] = frozenset()
-    ) -> tuple[Node, ...]:
+    def nodes(self, nodes: tuple[Node, ...], outer: Path = (), begun: frozenset[str] = frozenset()) -> tuple[Node, ...]:
         """The nodes with initialisations before those that begin a reduction; `begun` are stages that did before."""
         result: list[Node] = []
         here: set[str] = set()
         for node in nodes:
-            beginning = [stage for stage in self._beginning(node) if stage not in begun]
+            beginning = [stage for stage in self._beginning(node, outer) if stage not in begun]
             for stage in beginning:
                 if stage not in here:
                     result.extend(self._copies(stage, nodes, outer))
             here.update(beginning)
             if isinstance(node, Loop):
-                inner = self.nodes(node.body, (*outer, node.symbol), begun | frozenset(beginning))
+                inner = self.nodes(node.body, (*outer, node), begun | frozenset(beginning))
                 node = replace(node, body=inner)
             result.append(node)
         return tuple(result)
 
-    def _beginning(self, node: Node) -> Iterator[str]:
+    def reduced(self, leaf: Leaf, path: Path) -> set[Symbol]:
+        """The loops that run over a leaf's reduction: in two iterations of these it updates one element."""
+        stage = self.updates[leaf.stage]
+        found = _reduced(stage, leaf)
+        own = {binder.index for binder in stage.indices}
+        mixed = [form for index, form in leaf.at if index in own and not found.isdisjoint(form.symbols())]
+        for loop in path:
+            if loop.symbol not in found and any(form.mentions(loop.symbol) for form in mixed):
+                found = found | {loop.symbol} if rewrites(self.nest, path, leaf, loop) else found
+        return found
+
+    def _beginning(self, node: Node, outer: Path) -> Iterator[str]:
         """The updates whose outermost reduction loop is the node, or that stand here without any."""
         if isinstance(node, Leaf):
             if node.stage in self.updates:
                 yield node.stage
             return
-        for leaf in dict.fromkeys(leaf for _, leaf in leaves_of((node,))):
-            if leaf.stage in self.updates and node.symbol in _reduced(self.updates[leaf.stage], leaf):
+        for path, leaf in leaves_of((node,)):
+            if leaf.stage in self.updates and node.symbol in self.reduced(leaf, (*outer, *path)):
                 yield leaf.stage
 
-    def _copies(self, name: str, nodes: tuple[Node, ...], outer: tuple[Symbol, ...]) -> tuple[Node, ...]:
+    def _copies(self, name: str, nodes: tuple[Node, ...], outer: Path) -> tuple[Node, ...]:
         """The spatial loops of all leaves of the stage that begin among the nodes, around its initialisation."""
         found: list[Node] = []
         for node in nodes:
-            if name in self._beginning(node):
+            if name in self._beginning(node, outer):
                 for path, leaf in leaves_of((node,)):
                     if leaf.stage == name:
                         leaf = replace(leaf, through=_kept_outside(self.nest, leaf, outer))
-                        copy = _Copy(self.updates[name], leaf, self.facts).around(path)
+                        dropped = self.reduced(leaf, (*outer, *path))
+                        copy = _Copy(self.updates[name], leaf, self.facts).around(path, dropped)
                         found.extend(each for each in copy if each not in found)
         return tuple(found)
 
@@ -93,8 +104,8 @@ class _Copy:
         self.stage, self.leaf, self.facts = stage, leaf, facts
         self.at = dict(leaf.at)
 
-    def around(self, path: tuple[Loop, ...]) -> tuple[Node, ...]:
-        dropped = self._dropped(path)
+    def around(self, path: Path, reduced: set[Symbol]) -> tuple[Node, ...]:
+        dropped = self._dropped(path, reduced)
         kept = [loop for loop in path if loop.symbol not in dropped]
         at: dict[Symbol, Form] = {}
         fresh: list[Loop] = []
@@ -113,16 +124,19 @@ class _Copy:
             body = (replace(loop, stage=name, symbol=symbol, body=body),)
         return body
 
-    def _dropped(self, path: tuple[Loop, ...]) -> set[Symbol]:
+    def _dropped(self, path: Path, reduced: set[Symbol]) -> set[Symbol]:
         """The loops of the reduction, and those whose ranges depend on these."""
-        dropped = _reduced(self.stage, self.leaf)
+        dropped = set(reduced)
         for loop in path:
             if any(symbol in dropped for end in (loop.lo, loop.hi) for symbol in end.symbols()):
                 dropped.add(loop.symbol)
         return dropped
 
-    def _over_all(self, own: Symbol, form: Form, path: tuple[Loop, ...], dropped: set[Symbol]) -> Loop:
+    def _over_all(self, own: Symbol, form: Form, path: Path, dropped: set[Symbol]) -> Loop:
         """A loop over all values that an own index has while the dropped loops run."""
+        whole = self._whole(own, form, path)
+        if whole is not None:
+            return whole
         lo: Form | None = form
         hi = lo
         for binder in reversed(binders_of(tuple(loop for loop in path if loop.symbol in dropped))):
@@ -133,6 +147,20 @@ class _Copy:
             raise Refusal("schedule", message, f"`{own}` is {form}, in loops that run over the reduction as well")
         return Loop(self.stage.name, own.name, own, lo, hi + 1, ())
 
+    def _whole(self, own: Symbol, form: Form, path: Path) -> Loop | None:
+        """The index's own range, where every loop that counts it begins here: then it takes all of its values."""
+        symbols = {symbol for symbol in form.symbols() if symbol.kind == "index"}
+        here = {loop.symbol: loop for loop in path}
+        for symbol in symbols:
+            if symbol not in here or any(
+                s.kind == "index" and s not in here for end in (here[symbol].lo, here[symbol].hi) for s in end.symbols()
+            ):
+                return None
+        binder = next(binder for binder in self.stage.indices if binder.index == own)
+        if any(symbol.kind == "index" for end in (binder.lo, binder.hi) for symbol in end.symbols()):
+            return None
+        return Loop(self.stage.name, own.name, own, binder.lo, binder.hi, ())
+
 
 def _initial(stage: Stage) -> Stage:
     assert isinstance(stage.work, Update)
@@ -140,11 +168,12 @@ def _initial(stage: Stage) -> Stage:
     return replace(stage, name=f"{stage.name}{SUFFIX}", work=work, reduction=(), filter=None)
 
 
-def _kept_outside(nest: Nest, leaf: Leaf, outer: tuple[Symbol, ...]) -> tuple[tuple[str, str], ...]:
+def _kept_outside(nest: Nest, leaf: Leaf, outer: Path) -> tuple[tuple[str, str], ...]:
     """The caches that a leaf goes through, where they live outside of the reduction; else what they are copies of."""
     found: list[tuple[str, str]] = []
+    around = {loop.symbol for loop in outer}
     for tensor, cache in leaf.through:
-        while cache != tensor and nest.buffers[cache].at is not None and nest.buffers[cache].at not in outer:
+        while cache != tensor and nest.buffers[cache].at is not None and nest.buffers[cache].at not in around:
             cache = _copied(nest, cache)
         if cache != tensor:
             found.append((tensor, cache))

@@ -77,6 +77,10 @@ def region(nest: Nest, tensor: str, accesses: Sequence[Touching], outer: Path) -
     return Region(tuple(los), tuple(his), extents)
 
 
+def show_box(tensor: str, box: Region) -> str:
+    return f"{tensor}[{', '.join(f'{lo}..{hi}' for lo, hi in zip(box.lo, box.hi))}]"
+
+
 def _ends(access: Touching, axis: int, facts: Facts) -> tuple[Form, Form] | None:
     """The least and one past the greatest subscript, over the loops inside."""
     least: Form | None = access.touch.element[axis]

@@ -14,9 +14,10 @@ from dataclasses import replace
 from tdl.compiler.schedule.refusal import Refusal
 from tdl.compiler.schedule.regions import region, touching
 from tdl.compiler.schedule.tree import Buffer, Leaf, Loop, Memory, Nest, Node, Stage, Update
-from tdl.compiler.schedule.walk import Path, leaves_of, path_to, substitute
+from tdl.compiler.schedule.walk import Path, binders_of, leaves_of, path_to, substitute
 from tdl.language import forms
 from tdl.language.forms import Form, Symbol
+from tdl.language.inequalities import extent
 from tdl.language.tree import Access, Binder, Target, Tensor
 
 
@@ -39,14 +40,15 @@ def rfactor(nest: Nest, loop: Loop, name: str, line: int = -1) -> Nest:
     own = path[top:]
     index = Symbol(f"{name}[{loop.name}]", "index")
     outer = path[:top]
-    partial = _partial_stage(stage, name, index, loop)
-    total = _total_stage(nest, stage, name, index, loop)
+    count = _most_iterations(loop, path)
+    partial = _partial_stage(stage, name, Binder(index, forms.ZERO, count))
+    total = _total_stage(nest, stage, name, Binder(index, forms.ZERO, count))
     renamed = {each.symbol: Symbol(f"{name}.{each.name}", "index") for each in own}
     first = _copied(own, leaf, name, index, loop, renamed, line)
     second = _kept(own, leaf, stage, index, loop, reduced)
     tensors = dict(nest.tensors)
     for target, dtype in zip(_targets(name, stage, index), stage.work.reducer.dtypes):
-        shape = (*nest.tensors[stage.writes[0].tensor].shape, loop.hi - loop.lo)
+        shape = (*nest.tensors[stage.writes[0].tensor].shape, count)
         tensors[target.tensor] = Tensor(target.tensor, "intermediate", dtype, shape)
     result = replace(
         nest,
@@ -58,6 +60,16 @@ def rfactor(nest: Nest, loop: Loop, name: str, line: int = -1) -> Nest:
         children={**nest.children},
     )
     return _with_buffers(result, [t.tensor for t in _targets(name, stage, index)], outer, line)
+
+
+def _most_iterations(loop: Loop, path: Path) -> Form:
+    """How many iterations the loop has at most, in sizes alone: as many partial results are kept for each element."""
+    around = binders_of(tuple(each for each in path if each.symbol != loop.symbol))
+    count = extent(loop.hi - loop.lo, around, "greatest")
+    if count is None:
+        message = f"how often `{loop.name}` runs, {loop.hi - loop.lo} times, has no bound in sizes"
+        raise Refusal("schedule", message, "the partial results need a place each")
+    return count
 
 
 def _reduction_loops(stage: Stage, leaf: Leaf, path: Path) -> set[Symbol]:
@@ -99,20 +111,18 @@ def _targets(name: str, stage: Stage, index: Symbol) -> list[Target]:
     return [Target(name if position == 0 else f"{name}.{position}", here) for position in range(count)]
 
 
-def _partial_stage(stage: Stage, name: str, index: Symbol, loop: Loop) -> Stage:
+def _partial_stage(stage: Stage, name: str, own: Binder) -> Stage:
     assert isinstance(stage.work, Update)
-    work = replace(stage.work, targets=tuple(_targets(name, stage, index)))
-    own = Binder(index, forms.ZERO, loop.hi - loop.lo)
+    work = replace(stage.work, targets=tuple(_targets(name, stage, own.index)))
     return replace(stage, name=name, indices=(*stage.indices, own), work=work)
 
 
-def _total_stage(nest: Nest, stage: Stage, name: str, index: Symbol, loop: Loop) -> Stage:
+def _total_stage(nest: Nest, stage: Stage, name: str, over: Binder) -> Stage:
     assert isinstance(stage.work, Update)
     args = tuple(
         Access(target.tensor, target.coordinates, dtype, span=stage.span)
-        for target, dtype in zip(_targets(name, stage, index), stage.work.reducer.dtypes)
+        for target, dtype in zip(_targets(name, stage, over.index), stage.work.reducer.dtypes)
     )
-    over = Binder(index, forms.ZERO, loop.hi - loop.lo)
     return replace(stage, reduction=(over,), work=replace(stage.work, args=args), filter=None)
 
 

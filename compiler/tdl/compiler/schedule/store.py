@@ -10,17 +10,18 @@ Legal where the loops from M to L run in order. A ring must hold, at any time, a
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from tdl.compiler.schedule.bounds import greatest_value
-from tdl.compiler.schedule.compute import STACK_LIMIT, show_box
+from tdl.compiler.schedule.compute import STACK_LIMIT
 from tdl.compiler.schedule.extremes import simplified
-from tdl.compiler.schedule.names import find_loop
 from tdl.compiler.schedule.refusal import Refusal
-from tdl.compiler.schedule.regions import Region, region, touching
+from tdl.compiler.schedule.regions import Region, Touching, region, show_box, touching
 from tdl.compiler.schedule.sizes import constant_bytes
+from tdl.compiler.schedule.touches import touches
 from tdl.compiler.schedule.tree import Buffer, Loop, Memory, Nest, Node
-from tdl.compiler.schedule.walk import binders_of, leaves_of, path_to
+from tdl.compiler.schedule.walk import Path, binders_of, leaves_of
 from tdl.language import forms
 from tdl.language.domains import Domain
 from tdl.language.forms import Form, Symbol
@@ -37,7 +38,7 @@ def store_at(nest: Nest, tensor: str, place: Loop, line: int = -1) -> Nest:
             f"`{tensor}` is computed at root and kept for the whole op",
             f"`compute {tensor} at` comes first",
         )
-    outer = path_to(nest.body, buffer.at)
+    outer, reads = computed_at(nest, tensor)
     loop = outer[-1]
     if place.symbol not in {each.symbol for each in outer}:
         around = ", ".join(f"`{each.name}`" for each in outer)
@@ -53,7 +54,6 @@ def store_at(nest: Nest, tensor: str, place: Loop, line: int = -1) -> Nest:
         if each.kind != "serial":
             message = f"`{each.name}` is {each.kind}, and `{tensor}` would be shared by its iterations"
             raise Refusal("placement", message, "a window slides over iterations that run in order")
-    reads = [each for each in touching(nest, loop, [tensor]) if nest.stages[each.leaf.stage].writes[0].tensor != tensor]
     inner_box = region(nest, tensor, reads, outer)
     around_place = outer[: len(outer) - len(between)]
     whole = region(nest, tensor, [replace(each, inside=(*between, *each.inside)) for each in reads], around_place)
@@ -118,13 +118,10 @@ def fold(nest: Nest, tensor: str, axis: int, count: int, line: int = -1) -> Nest
     if count < 1:
         raise Refusal("placement", f"a ring has at least 1 element, not {count}")
     buffer = nest.buffers[tensor]
-    computed = _computed_at(nest, tensor)
-    if buffer.at is None or computed is None:
+    if buffer.at is None:
         raise Refusal("placement", f"`{tensor}` is not placed in a loop", f"`compute {tensor} at` comes first")
-    outer = path_to(nest.body, computed.symbol)
-    reads = [
-        each for each in touching(nest, computed, [tensor]) if nest.stages[each.leaf.stage].writes[0].tensor != tensor
-    ]
+    outer, reads = computed_at(nest, tensor)
+    computed = outer[-1]
     box = region(nest, tensor, reads, outer)
     facts, domain = size_facts(nest.program), Domain(binders_of(outer))
     if not holds(forms.constant(count) - (box.hi[axis] - box.lo[axis]), facts, domain):
@@ -143,15 +140,31 @@ def fold(nest: Nest, tensor: str, axis: int, count: int, line: int = -1) -> Nest
     return replace(nest, buffers={**nest.buffers, tensor: folded})
 
 
-def _computed_at(nest: Nest, tensor: str) -> Loop | None:
-    """The innermost loop around all of a stage that is not its own."""
-    paths = [path for path, leaf in leaves_of(nest.body) if nest.stages[leaf.stage].writes[0].tensor == tensor]
-    around = [loop for loop in paths[0] if not _is_own(nest, loop, tensor)] if paths else []
-    return find_loop(nest, around[-1].label) if around else None
+def computed_at(nest: Nest, tensor: str) -> tuple[Path, list[Touching]]:
+    """The loops that a stage shares with all its readers, and what is read of it inside."""
+    own, reading = [], []
+    for path, leaf in leaves_of(nest.body):
+        written = {target.tensor for target in nest.stages[leaf.stage].writes}
+        if tensor in written:
+            own.append(path)
+        elif any(touch.tensor == tensor and not touch.is_write for touch in touches(nest, leaf)):
+            reading.append(path)
+    shared = _common([*own, *reading]) if own and reading else ()
+    if not shared:
+        raise Refusal("placement", f"`{tensor}` is not placed in a loop", f"`compute {tensor} at` comes first")
+    reads = [each for each in touching(nest, shared[-1], [tensor]) if not _writes(nest, each, tensor)]
+    return shared, reads
 
 
-def _is_own(nest: Nest, loop: Loop, tensor: str) -> bool:
-    return all(
-        nest.groups.get(nest.stages[leaf.stage].writes[0].tensor) == nest.groups[tensor]
-        for _, leaf in leaves_of((loop,))
-    )
+def _writes(nest: Nest, each: Touching, tensor: str) -> bool:
+    return any(target.tensor == tensor for target in nest.stages[each.leaf.stage].writes)
+
+
+def _common(paths: Sequence[Path]) -> Path:
+    """The loops that all paths begin with."""
+    shared: list[Loop] = []
+    for loops in zip(*paths):
+        if len({loop.symbol for loop in loops}) > 1:
+            break
+        shared.append(loops[0])
+    return tuple(shared)

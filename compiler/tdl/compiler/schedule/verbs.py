@@ -22,6 +22,7 @@ from tdl.compiler.schedule.split import split, split_into
 from tdl.compiler.schedule.store import fold, store_at
 from tdl.compiler.schedule.tree import Loop, Nest
 from tdl.compiler.schedule.values import Values
+from tdl.compiler.schedule.walk import path_to
 from tdl.language import syntax, tree
 from tdl.language.folding import value_of
 
@@ -105,6 +106,7 @@ def _tile(nest: Nest, given: Arguments) -> Nest:
     if len(factors) != count or len(names) != 2 * count:
         raise Refusal("schedule", f"a tile of {count} loops takes {count} factors and {2 * count} names")
     for position, (loop, factor) in enumerate(zip(loops, factors)):
+        loop = path_to(nest.body, loop.symbol)[-1]  # its range may speak of a loop that was split before
         nest = split(nest, loop, factor, (names[position], names[count + position]), given.number)
     return reorder(
         nest, [find_loop(nest, f"{_stage(loops, n, count)}.{name}") for n, name in enumerate(names)], given.number
