@@ -292,6 +292,18 @@ def test_missing_outputs_are_each_reported(marked: Marked) -> None:
     """)
 
 
+def test_an_output_is_not_missing_where_a_broken_statement_may_have_defined_it(marked: Marked) -> None:
+    marked("""
+        op a(X: f32[N]) -> Y: f32[N] { return X }  # error: [syntax] <X> expected `:` or `=`
+        op b(X: f32[N]) -> Y: f32[N] { for i in 0..N { Y[i] = X[i] } }  # error: [syntax] <for> reserved word
+        op c(X: f32[N]) -> Y: f32[N] { Y[i] += X[i] }  # error: [syntax] <+> expected
+        op d(X: f32[N]) -> Y: f32[N] { t[i] = X[ }  # error: [missing-output] <Y> no definition gives the output `Y`
+        # error: [syntax] <}> expected an expression
+        op e(X: f32[N]) -> (Y: f32[N], Z: f32[N]) { Y[i] = X[ }  # error: [missing-output] <Z> no definition
+        # error: [syntax] <}> expected an expression
+    """)
+
+
 def test_an_op_needs_no_inputs(marked: Marked, run: Run) -> None:
     text = "op f() -> (Y: i64[3], z: bool) { Y[i] = i * i\nz = true }\ntest t: f() expect Y = [0, 1, 4], z = true"
     marked(text)

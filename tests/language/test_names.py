@@ -180,7 +180,9 @@ def test_unknown_names_are_reported_each_with_what_was_likely_meant(marked: Mark
             c[i] = smoth_step(X[i])  # error: [unknown-name] <smoth_step> did you mean `smooth_step`?
             d[i] = pord(X[k] for k)  # error: [unknown-name] <pord> did you mean `prod`?
             e[i] = fp32(X[i])  # error: [unknown-name] <fp32> did you mean `f32`?
-            Y[i] = a[i] + b[i] + c[i] + d[i] + e[i]
+            h[i] = X[i] if True else NaN  # error: [unknown-name] <True> did you mean `true`?
+            # error: [unknown-name] <NaN> did you mean `nan`?
+            Y[i] = a[i] + b[i] + c[i] + d[i] + e[i] + h[i]
         }
     """)
 

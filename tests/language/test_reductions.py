@@ -123,6 +123,18 @@ def test_what_is_wrong_with_the_use_of_a_built_in_reducer(marked: Marked) -> Non
     """)
 
 
+def test_a_forgotten_for_is_said_once(marked: Marked) -> None:
+    marked("""
+        reducer r(a: f32, b: f32) -> f32 { identity 0
+            combine a + b }
+        op f(X: f32[N]) -> (a: f32, b: f32, c: f32) {
+            a = sum(X[k])  # error: [reducer] <sum(X[k])> write what it runs over: `sum(X[i] for i)`
+            b = max(X[k])  # error: [reducer] <max(X[k])> `max` is a reduction and has no `for`
+            c = r(X[k], k)  # error: [reducer] <r(X[k], k)> `r` is a reduction and has no `for`
+        }
+    """)
+
+
 def test_the_argument_of_a_sum_over_a_half_type_is_evaluated_in_f32(marked: Marked, run: Run) -> None:
     for dtype in ("f16", "bf16"):
         analysed = marked(f"op f(X: {dtype}[N]) -> y: {dtype} {{ y = sum(X[k] * X[k] + 1 for k) }}")
@@ -238,7 +250,7 @@ def test_what_is_wrong_with_the_use_of_a_reducer(marked: Marked) -> None:
         op f(X: f32[N]) -> (a: f32, b: f32, c: f32, d: f32, e: f32) {
             a = two((X[k], 1) for k)  # error: [reducer] <two((X[k], 1) for k)> define all of them
             (b, c) = two(X[k] for k)  # error: [reducer] <X[k]> `two` takes 2 values, not 1
-            d = two(X[0 | 0], X[1 | 0])  # error: [reducer] <two(X[0 | 0], X[1 | 0])> is a reducer and has no `for`
+            d = two(X[0 | 0], X[1 | 0])  # error: [reducer] <two(X[0 | 0], X[1 | 0])> and has no `for`
             e = g(X[k] for k)  # error: [reducer] <g> `g` is not a reducer
         }
     """)

@@ -36,18 +36,16 @@ def scalar(expr: syntax.Ref, entity: TensorEntity, scope: Scope) -> Typed:
         scope.context.failed = True
         return expressions.unknown(expr.span)
     if entity.shape:
-        note = f"write its subscripts: `{entity.name}[{', '.join('ijklmnop'[: len(entity.shape)])}]`"
-        scope.error(
-            "rank", f"`{entity.name}` has {_dimensions(len(entity.shape))} and is read with none", expr.span, note
-        )
+        wrong_rank(entity.name, len(entity.shape), 0, "read", expr.span, scope)
         return expressions.unknown(expr.span)
     span = scope.at(expr.span)
     return Typed(entity.type, span, lambda: tree.Access(entity.name, (), settle(entity.type), span=span))
 
 
 def wrong_rank(name: str, rank: int, given: int, verb: str, span: Span, scope: Scope) -> None:
-    subscripts = "1 subscript" if given == 1 else f"{given} subscripts"
-    scope.error("rank", f"`{name}` has {_dimensions(rank)} and is {verb} with {subscripts}", span)
+    subscripts = {0: "none", 1: "1 subscript"}.get(given, f"{given} subscripts")
+    notes = () if given else (f"write its subscripts: `{name}[{', '.join('ijklmnop'[:rank])}]`",)
+    scope.error("rank", f"`{name}` has {_dimensions(rank)} and is {verb} with {subscripts}", span, *notes)
 
 
 def _dimensions(rank: int) -> str:

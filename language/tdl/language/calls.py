@@ -40,6 +40,8 @@ def call(expr: syntax.Call, scope: Scope) -> Typed:
     declaration = scope.environment.find("callable", name)
     if declaration is not None:
         return _declared_call(expr, declaration, scope)
+    if name in REDUCER_NAMES and not (name in ("min", "max") and len(expr.args) > 1):
+        return _without_for(expr, scope)
     args = [expressions.elaborate(argument.value, scope) for argument in expr.args]
     if name in scope.environment.broken:
         scope.context.failed = True
@@ -99,16 +101,20 @@ def _conversion(expr: syntax.Call, type: AnyType, scope: Scope) -> Typed:
     return Typed(type, span, lambda: convert(operand.build(), settle(type), span))
 
 
+def _without_for(expr: syntax.Call, scope: Scope) -> Typed:
+    """A reduction that lacks what it runs over. Its indices are unknown for that reason, so nothing else is said."""
+    name = expr.callee.text
+    note = f"write what it runs over: `{name}(X[i] for i)`"
+    scope.error("reducer", f"`{name}` is a reduction and has no `for`", expr.span, note)
+    return expressions.unknown(expr.span)
+
+
 # ---- built-in functions
 
 
 def _builtin(name: str, args: list[Typed], expr: syntax.Call, scope: Scope) -> Typed:
     if name in ("min", "max") and len(args) >= 2:
         return _extreme(name, args, expr, scope)
-    if name in REDUCER_NAMES:
-        note = f"write what it runs over: `{name}(X[i] for i)`"
-        scope.error("reducer", f"`{name}` is a reduction and has no `for`", expr.span, note)
-        return expressions.unknown(expr.span)
     wanted = 2 if name in _BITWISE or name == "pow" else 1
     if len(args) != wanted:
         scope.error("arguments", f"`{name}` takes {wanted} argument{'s'[: wanted > 1]}, not {len(args)}", expr.span)
@@ -171,13 +177,12 @@ def _extreme(name: str, args: list[Typed], expr: syntax.Call, scope: Scope) -> T
 
 def _declared_call(expr: syntax.Call, declaration: Declaration, scope: Scope) -> Typed:
     item, name = declaration.item, expr.callee.text
+    if isinstance(item, syntax.Reducer):
+        return _without_for(expr, scope)
     args = [expressions.elaborate(argument.value, scope) for argument in expr.args]
     if isinstance(item, syntax.Fn):
         return _inline(expr, item, declaration, args, scope)
-    if isinstance(item, syntax.Reducer):
-        note = f"write what it runs over: `{name}(X[i] for i)`"
-        scope.error("reducer", f"`{name}` is a reducer and has no `for`", expr.span, note)
-    elif isinstance(item, syntax.BrokenItem):
+    if isinstance(item, syntax.BrokenItem):
         scope.context.failed = True
     else:
         what = "an op" if isinstance(item, syntax.Op) else "a graph"

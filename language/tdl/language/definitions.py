@@ -6,6 +6,7 @@ dtype of an undeclared tensor is an open type that all its definitions share.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
@@ -51,7 +52,7 @@ def elaborate_body(item: syntax.Op | syntax.Intrinsic, signature: Signature, con
     number = 0
     for statement in item.body:
         if isinstance(statement, syntax.Broken):
-            context.report.broken.update(name.text for name in statement.defines)
+            context.report.broken.update(_excused(statement, signature, context.text))
         if not isinstance(statement, syntax.Definition):
             continue
         context.failed, context.expanded = False, 0
@@ -73,6 +74,15 @@ def elaborate_body(item: syntax.Op | syntax.Intrinsic, signature: Signature, con
     drafted.definitions = tuple(built)
     context.failed = outer_failed or context.report.has_errors
     return drafted
+
+
+def _excused(statement: syntax.Broken, signature: Signature, text: str) -> set[str]:
+    """What a broken statement may have been meant to define: of one that is no assignment, any output."""
+    found = {name.text for name in statement.defines}
+    broken = text[statement.span.start : statement.span.end]
+    is_assignment = re.search(r"(?<![=<>!])=(?!=)", broken) is not None
+    words = set(re.findall(r"\w+", broken))
+    return found | {tensor.name for tensor in signature.outputs if not is_assignment or tensor.name in words}
 
 
 def _break(statement: syntax.Definition, context: Context) -> None:

@@ -191,7 +191,7 @@ def _module_name(expr: syntax.Ref, scope: Scope) -> Typed:
     elif expr.text in DTYPES:
         scope.error("not-a-value", f"`{expr.text}` is a dtype, not a value", expr.span)
     else:
-        candidates = [*scope.names, *scope.environment.names("value")]
+        candidates = [*scope.names, *scope.environment.names("value"), "true", "false", "inf", "nan"]
         scope.unknown(syntax.Name(expr.text, span=expr.span), candidates)
     return unknown(expr.span)
 
