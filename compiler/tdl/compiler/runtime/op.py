@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from tdl.compiler.runtime.arguments import (
@@ -29,6 +29,10 @@ from tdl.language import syntax
 from tdl.language.arrays import dtype_of
 from tdl.language.binding import BindError, Bound, bind
 from tdl.language.scope import Declaration
+
+if TYPE_CHECKING:
+    from tdl.compiler.schedule.tree import Nest
+    from tdl.compiler.steps import Steps
 
 _FLOATS = (float, np.floating)
 _KEPT = 256  # signatures, of which each keeps a table of a few hundred bytes
@@ -69,6 +73,21 @@ class Op:
     def prepare(self, bound: Bound) -> Kernel:
         """Compile for calls at these sizes. Raises ScheduleError where the schedule that holds may not be applied."""
         return self._kernels.kernel(bound)
+
+    def schedule(self, **settings: Any) -> Declaration | None:
+        """The schedule that holds at sizes and parameters, given by name; with open sizes the first that may hold."""
+        return self._steps(settings).schedule
+
+    def nest(self, step: int | None = None, knobs: Mapping[str, int] | None = None, **settings: Any) -> Nest:
+        """The loops at sizes and parameters, given by name; after so many lines of the schedule, by default all."""
+        return self._steps(settings, knobs).nest(step)
+
+    def _steps(self, settings: Mapping[str, Any], knobs: Mapping[str, int] | None = None) -> Steps:
+        from tdl.compiler.steps import steps_of
+
+        parameters = {name: _parameter(value) for name, value in settings.items() if name in self._parameters}
+        sizes = {name: value for name, value in settings.items() if name not in self._parameters}
+        return steps_of(self.declaration, self._kernels.schedules, parameters=parameters, sizes=sizes, knobs=knobs)
 
     @property
     def __signature__(self) -> inspect.Signature:

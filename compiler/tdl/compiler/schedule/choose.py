@@ -30,28 +30,44 @@ def schedules_of(op: Declaration, schedules: Iterable[Declaration]) -> list[Decl
 
 
 def choose(
-    schedules: Iterable[Declaration], program: Program, sizes: Mapping[Symbol, int], targets: Iterable[str]
+    schedules: Iterable[Declaration],
+    program: Program,
+    sizes: Mapping[Symbol, int],
+    targets: Iterable[str],
+    *,
+    is_open: bool = False,
 ) -> Declaration | None:
-    """The schedule for a program at sizes on a machine; `targets` are what it is, the most specific first."""
+    """The schedule for a program at sizes on a machine; `targets` are what it is, the most specific first.
+
+    With `is_open` sizes may be missing, and the first schedule that may hold is taken.
+    """
     kept = list(schedules)
     for target in targets:
         for schedule in kept:
             item = schedule.item
             assert isinstance(item, syntax.Schedule)
-            if (item.target is None or item.target.text == target) and holds(schedule, program, sizes):
-                return schedule
+            if item.target is None or item.target.text == target:
+                verdict = condition(schedule, program, sizes)
+                if verdict or (is_open and verdict is None):
+                    return schedule
     return None
 
 
 def holds(schedule: Declaration, program: Program, sizes: Mapping[Symbol, int]) -> bool:
     """Whether a schedule's `when` is true of a program at sizes."""
+    return condition(schedule, program, sizes) is True
+
+
+def condition(schedule: Declaration, program: Program, sizes: Mapping[Symbol, int]) -> bool | None:
+    """What a schedule's `when` is; None where that depends on sizes that are not given."""
     item = schedule.item
     assert isinstance(item, syntax.Schedule)
     if item.condition is None:
         return True
     values = Values(schedule, program)
     values.bind(sizes)
-    return value_of(values.built(_dtypes_decided(item.condition, program))) is True
+    value = value_of(values.built(_dtypes_decided(item.condition, program)))
+    return value if isinstance(value, bool) else None
 
 
 def ancestors(target: str, schedule: Declaration) -> list[str]:

@@ -1,0 +1,100 @@
+"""An op after each line of its schedule: at sizes, at some of them, at none; with knobs; with refused lines."""
+
+from __future__ import annotations
+
+import pytest
+from tdl.compiler import load
+from tdl.compiler.preview import render_nest
+from tdl.compiler.schedule.choose import schedules_of
+from tdl.compiler.steps import knobs_of, steps_of
+from tdl.language.analysis import analyse
+from tdl.language.binding import BindError
+from tdl.language.source import Source
+
+TEXT = """op f[by: int = 2](A: f32[M, N]) -> B: f32[M, N] {
+    B[i, j] = f32(by) * A[i, j]
+}
+schedule f for cpu when N >= 8 {
+    knob tile = 8 in [4, 8]
+    split B.j by tile -> jo, ji
+    unroll ji
+}
+schedule f for gpu {
+    parallel B.i
+}
+"""
+
+
+def steps(text: str = TEXT, **options):
+    module = analyse(Source("f.tdl", text)).module
+    op = module.ops["f"]
+    return steps_of(op, schedules_of(op, module.schedules), **options)
+
+
+def loops(nest) -> list[str]:
+    lines = render_nest(nest, "nest").splitlines()
+    return [line.split("#")[0].strip() for line in lines if line.lstrip().startswith(("for", "unrolled", "parallel"))]
+
+
+def test_after_each_line():
+    made = steps()
+    assert len(made.steps) == 4
+    assert loops(made.nest(0)) == ["for i in 0..M", "for j in 0..N"]
+    assert made.nest(1) == made.nest(0)
+    assert loops(made.nest(2)) == ["for i in 0..M", "for jo in 0..(N + 7)//8", "for ji in 0..min(8, N - 8*jo)"]
+    assert loops(made.nest())[-1] == "unrolled for ji in 0..min(8, N - 8*jo)"
+    assert made.nest(3) == made.nest()
+
+
+def test_at_sizes_and_with_knobs():
+    made = steps(sizes={"M": 5, "N": 16}, knobs={"tile": 4}, parameters={"by": 3})
+    assert loops(made.nest()) == ["for i in 0..5", "for jo in 0..4", "unrolled for ji in 0..4"]
+    assert not made.program.dims
+    some = steps(sizes={"N": 16})
+    assert [dim.name for dim in some.program.dims] == ["M"]
+    assert loops(some.nest())[0] == "for i in 0..M"
+
+
+def test_no_schedule_holds():
+    made = steps(sizes={"N": 7})
+    assert made.schedule is None
+    assert loops(made.nest()) == ["for i in 0..M", "for j in 0..7"]
+    assert made.nest() == made.nest(0)
+
+
+def test_refused_lines_are_steps():
+    text = TEXT.replace("    unroll ji\n", "    parallel nothing\n    unroll ji\n")
+    made = steps(text)
+    assert [step.refusal.code for step in made.refused] == ["unknown-loop"]
+    assert made.nest(3) == made.nest(2)
+    assert loops(made.nest())[-1].startswith("unrolled")
+
+
+@pytest.mark.parametrize("count", [-1, 4])
+def test_a_step_that_is_not_there(count):
+    with pytest.raises(ValueError, match="has 3 lines, and no step"):
+        steps().nest(count)
+
+
+def test_names_that_are_not_there():
+    with pytest.raises(ValueError, match=r"no knob `wide` \(it has tile\)"):
+        steps(knobs={"wide": 3})
+    with pytest.raises(ValueError, match=r"no knob `tile` \(it has none\)"):
+        steps(sizes={"N": 2}, knobs={"tile": 3})
+    with pytest.raises(BindError, match="has no dimension `K`"):
+        steps(sizes={"K": 3})
+
+
+def test_from_a_loaded_op():
+    f = load(Source("f.tdl", TEXT)).f
+    schedule = f.schedule()
+    assert knobs_of(schedule) == ("tile",)
+    assert f.schedule(N=3) is None
+    assert f.schedule(N=9, by=3) == schedule
+    assert loops(f.nest(N=16, knobs={"tile": 4}))[-1] == "unrolled for ji in 0..4"
+    assert loops(f.nest(0, N=16))[-1] == "for j in 0..16"
+
+
+@pytest.mark.parametrize("stage", ["kernel", "llvm-made", "llvm", "asm"])
+def test_stages_of_a_scheduled_op(stage):
+    assert render_nest(steps(sizes={"M": 5, "N": 16}).nest(), stage)
