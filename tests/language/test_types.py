@@ -156,6 +156,7 @@ def test_functions_take_one_float(marked: Marked, name: str) -> None:
     marked(f"op f(x: i32) -> y: i32 {{ y = {name}(x) }}  # error: [dtype] <x> `{name}` takes floats, not i32")
     marked(f"op f(x: f32) -> y: f32 {{ y = {name}(x, x) }}  # error: [arguments] `{name}` takes 1 argument, not 2")
     marked(f"op f(x: f32) -> y: f32 {{ y = {name}() }}  # error: [arguments] `{name}` takes 1 argument, not 0")
+    marked(f"op f(x: f32) -> y: f32 {{ y = {name}[3](x) }}  # error: [arguments] <3> has no compile-time parameters")
     marked(f"op f(x: f32) -> y: f32 {{ y = {name}(x=x) }}  # error: [arguments] takes its arguments by position")
 
 

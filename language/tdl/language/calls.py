@@ -50,7 +50,10 @@ def call(expr: syntax.Call, scope: Scope) -> Typed:
         candidates = [*BUILTIN_NAMES, *DTYPES, *scope.environment.names("callable")]
         scope.unknown(syntax.Name(name, span=expr.callee.span), candidates, "function")
         return expressions.unknown(expr.span)
-    if any(argument.name for argument in expr.args) or expr.params:
+    if expr.params:
+        scope.error("arguments", f"`{name}` has no compile-time parameters", expr.params[0].span)
+        return expressions.unknown(expr.span)
+    if any(argument.name for argument in expr.args):
         scope.error("arguments", f"`{name}` takes its arguments by position", expr.span)
         return expressions.unknown(expr.span)
     return _builtin(name, args, expr, scope)

@@ -11,7 +11,7 @@ from typing import TypeGuard
 from tdl.language import accesses, calls, forms, reductions, syntax, tree
 from tdl.language.construct import TRIVIAL, binary, convert, negate, power
 from tdl.language.diagnostic import Fix
-from tdl.language.dtypes import BOOL, DTYPES, F32, I64
+from tdl.language.dtypes import BOOL, DTYPES, F32, I64, DType, TypeVariable
 from tdl.language.folding import value_of
 from tdl.language.literals import literal, parse_number
 from tdl.language.scope import (
@@ -122,11 +122,12 @@ def agree(left: Typed, right: Typed, span: Span, scope: Scope, what: str = "oper
     if unified is not None:
         return unified
     a, b = describe(left.type), describe(right.type)
-    note = f"convert one of them: `{a}(...)` or `{b}(...)`" if a in DTYPES and b in DTYPES else ""
+    is_known = all(isinstance(follow(side.type), DType | TypeVariable) for side in (left, right))
+    note = f"convert one of them: `{a}(...)` or `{b}(...)`" if is_known else ""
     fixes = tuple(
         Fix(f"convert to {wanted}", side.span, f"{wanted}({_text(side.span, scope)})")
         for side, wanted in ((right, a), (left, b))
-        if wanted in DTYPES and scope.place is None
+        if is_known and scope.place is None
     )
     scope.error("dtype", f"{what} are {a} and {b}", span, *((note,) if note else ()), fixes=fixes)
     return UNKNOWN

@@ -219,7 +219,7 @@ def closest(name: str, candidates: Iterable[str]) -> str | None:
     other_case = [each for each in near if each.casefold() == name.casefold()]
     if other_case:
         return other_case[0]
-    found = get_close_matches(name, near, n=1, cutoff=0.6) if len(name) <= 60 else []
+    found = get_close_matches(name, near, n=1, cutoff=0.65) if len(name) <= 60 else []
     return found[0] if found else None
 
 
