@@ -122,12 +122,12 @@ def agree(left: Typed, right: Typed, span: Span, scope: Scope, what: str = "oper
     if unified is not None:
         return unified
     a, b = describe(left.type), describe(right.type)
-    is_known = all(isinstance(follow(side.type), DType | TypeVariable) for side in (left, right))
-    note = f"convert one of them: `{a}(...)` or `{b}(...)`" if is_known else ""
+    known = [isinstance(follow(side.type), DType | TypeVariable) for side in (left, right)]
+    note = f"convert one of them: `{a}(...)` or `{b}(...)`" if all(known) else ""
     fixes = tuple(
         Fix(f"convert to {wanted}", side.span, f"{wanted}({_text(side.span, scope)})")
-        for side, wanted in ((right, a), (left, b))
-        if is_known and scope.place is None
+        for side, wanted, is_type in ((right, a, known[0]), (left, b, known[1]))
+        if is_type and scope.place is None
     )
     scope.error("dtype", f"{what} are {a} and {b}", span, *((note,) if note else ()), fixes=fixes)
     return UNKNOWN
