@@ -48,8 +48,8 @@ def compute_at(nest: Nest, tensor: str, loop: Loop, line: int = -1) -> Nest:
     tensors = tuple(each for each, owner in nest.groups.items() if owner == group)
     _check_consumers(nest, tensors, tensor, loop)
     outer = path_to(nest.body, loop.symbol)
-    results = [each for each in tensors if each in nest.program.tensors or each in nest.derivation]
-    reads = [each for each in touching(nest, loop, results) if nest.groups.get(_written(nest, each.leaf)) != group]
+    reads = [each for each in touching(nest, loop, tensors) if nest.groups.get(_written(nest, each.leaf)) != group]
+    results = list(dict.fromkeys(each.touch.tensor for each in reads))
     if len(results) > 1:
         raise Refusal(
             "placement", f"`{tensor}` is computed together with {_listed(results, tensor)}, and only as a whole"
