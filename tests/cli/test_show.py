@@ -66,3 +66,108 @@ def test_what_does_not_fit(tdlc, program, arguments, code, said):
     outcome = tdlc("show", program, *arguments)
     assert (outcome.code, outcome.out) == (code, "")
     assert said in outcome.err
+
+
+# ---- under a schedule
+
+SCHEDULED = """\
+op double(X: f32[M, N]) -> Y: f32[M, N] {
+    Y[i, j] = X[i, j] * 2
+}
+schedule double for cpu {
+    knob tile = 8 in [4, 8]
+    split Y.j by tile -> jo, ji
+    unroll ji
+}
+"""
+
+
+@pytest.fixture
+def scheduled(tmp_path):
+    path = tmp_path / "s.tdl"
+    path.write_text(SCHEDULED)
+    return path
+
+
+def test_the_schedule_is_applied(tdlc, scheduled):
+    assert tdlc("show", scheduled, "double", "--set", "N=16").out == (
+        """\
+op double(X: f32[M, 16]) -> Y: f32[M, 16]
+for i in 0..M                      # Y.i
+    for jo in 0..2                 # Y.jo
+        unrolled for ji in 0..8    # Y.ji
+            Y[i, ji + 8*jo] = X[i, ji + 8*jo] * 2
+"""
+    )
+
+
+def test_knobs_are_set(tdlc, scheduled):
+    assert "for ji in 0..4 " in tdlc("show", scheduled, "double", "--set", "N=16", "--set", "tile=4").out
+
+
+def test_steps(tdlc, scheduled):
+    assert "for j in 0..N " in tdlc("show", scheduled, "double", "--step", "0").out
+    assert "unrolled" not in tdlc("show", scheduled, "double", "--step", "2").out
+    assert "for j in 0..N " in tdlc("show", scheduled, "double", "--no-schedule").out
+
+
+def test_what_a_line_changed(tdlc, scheduled):
+    assert tdlc("show", scheduled, "double", "--diff", "--set", "N=16").out == (
+        """\
+  op double(X: f32[M, 16]) -> Y: f32[M, 16]
+  for i in 0..M                      # Y.i
+      for jo in 0..2                 # Y.jo
+-         for ji in 0..8    # Y.ji
++         unrolled for ji in 0..8    # Y.ji
+              Y[i, ji + 8*jo] = X[i, ji + 8*jo] * 2
+"""
+    )
+    assert "\x1b[32m+ " in tdlc("show", scheduled, "double", "--diff", "--color", "always").out
+
+
+def test_where_lines_come_from(tdlc, scheduled):
+    assert tdlc("show", scheduled, "double", "--lines", "--set", "N=16").out == (
+        """\
+     | op double(X: f32[M, 16]) -> Y: f32[M, 16]
+   2 | for i in 0..M                      # Y.i
+2, 6 |     for jo in 0..2                 # Y.jo
+2, 7 |         unrolled for ji in 0..8    # Y.ji
+   2 |             Y[i, ji + 8*jo] = X[i, ji + 8*jo] * 2
+"""
+    )
+    other = scheduled.with_name("t.tdl")
+    other.write_text("from s import double\n")
+    assert "s.tdl:2, s.tdl:7 | " in tdlc("show", other, "double", "--lines").out
+    assert "\x1b[36munrolled" in tdlc("show", scheduled, "double", "--lines", "--color", "always").out
+
+
+def test_refused_lines_are_shown_behind_the_loops(tdlc, scheduled):
+    scheduled.write_text(SCHEDULED.replace("unroll ji", "unroll Y.i"))
+    outcome = tdlc("show", scheduled, "double")
+    assert outcome.code == 1
+    assert "for jo in" in outcome.out
+    assert "s.tdl:7:" in outcome.err
+    assert tdlc("show", scheduled, "double", "--no-schedule").code == 0
+
+
+@pytest.mark.parametrize("at", ["kernel", "llvm-made", "llvm", "asm"])
+def test_code_of_a_scheduled_op(tdlc, scheduled, at):
+    plain = tdlc("show", scheduled, "double", "--at", at, "--set", "M=5", "--set", "N=16")
+    assert (plain.code, plain.err) == (0, "")
+    assert plain.out != tdlc("show", scheduled, "double", "--at", at, "--no-schedule").out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--step", "4"], "there is no step 4: the schedule of `double` has 3 lines"),
+        (["--step", "-1"], "there is no step -1"),
+        (["--step", "1", "--no-schedule"], "no schedule of `double` holds"),
+        (["--step", "0", "--diff"], "--diff shows what a line changed"),
+        (["--set", "tile=[1]"], "a knob is an integer"),
+    ],
+)
+def test_steps_that_are_not_there(tdlc, scheduled, arguments, said):
+    outcome = tdlc("show", scheduled, "double", *arguments)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert said in outcome.err

@@ -8,7 +8,7 @@ asm     the machine code for this CPU
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -26,6 +26,9 @@ Stage = Literal["nest", "kernel", "llvm", "llvm-made", "asm"]
 STAGES: tuple[Stage, ...] = get_args(Stage)
 
 
+Places = Callable[[Origin], str]
+
+
 @dataclass(frozen=True, slots=True)
 class NestLine:
     """One line of a printed nest; `origin` is None for the head, `loop` is a loop's name."""
@@ -40,10 +43,13 @@ def render_stage(program: Program, at: Stage) -> str:
     return render_nest(automatic_nest(program), at)
 
 
-def render_nest(nest: Nest, at: Stage) -> str:
-    """A nest at a stage. Beyond the nest, its program's compile-time parameters must have values."""
+def render_nest(nest: Nest, at: Stage, places: Places | None = None) -> str:
+    """A nest at a stage. Beyond the nest, its program's compile-time parameters must have values.
+
+    With `places`, what it says of where a line came from stands before each line of a nest.
+    """
     if at == "nest":
-        return _text(_view(nest))
+        return _text(view(nest), places)
     kernel = lower(nest)
     if at == "kernel":
         return print_kernel(kernel)
@@ -63,10 +69,11 @@ def render_nest(nest: Nest, at: Stage) -> str:
 
 def nest_view(program: Program) -> tuple[NestLine, ...]:
     """The nest line by line, each with the definition and the text it came from."""
-    return _view(automatic_nest(program))
+    return view(automatic_nest(program))
 
 
-def _view(nest: Nest) -> tuple[NestLine, ...]:
+def view(nest: Nest) -> tuple[NestLine, ...]:
+    """A nest line by line."""
     return (*_head(nest.program), *_lines(with_initialisations(nest)))
 
 
@@ -89,10 +96,15 @@ def _lines(nest: Nest) -> Iterator[NestLine]:
         yield NestLine(line.text, Origin(line.definition, line.span or NOWHERE, line.line), line.loop)
 
 
-def _text(lines: tuple[NestLine, ...]) -> str:
-    """The lines as one text, the names of loops in comments at the right."""
+def _text(lines: tuple[NestLine, ...], places: Places | None) -> str:
+    """The lines as one text: the names of loops in comments at the right, where lines came from at the left."""
     width = max(len(line.text) for line in lines if line.loop) + 4 if any(line.loop for line in lines) else 0
-    return "".join(f"{line.text:<{width}}# {line.loop}\n" if line.loop else f"{line.text}\n" for line in lines)
+    texts = [f"{line.text:<{width}}# {line.loop}" if line.loop else line.text for line in lines]
+    if places is not None:
+        found = ["" if line.origin is None else places(line.origin) for line in lines]
+        gutter = max(map(len, found))
+        texts = [f"{place:>{gutter}} | {text}" for place, text in zip(found, texts)]
+    return "".join(f"{text}\n" for text in texts)
 
 
 def _llvm(kernel: Kernel) -> str:

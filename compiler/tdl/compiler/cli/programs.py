@@ -16,13 +16,23 @@ if TYPE_CHECKING:
 
 def checked_file(path: str, color: Color = Color.auto) -> Analysis:
     """The analysis of a file without errors; those of one that has some are shown, and the command ends."""
-    from tdl.compiler.schedule.check import diagnose
+    from tdl.compiler.schedule.check import check_schedules
+
+    analysis = checked_program(path, color)
+    refused = check_schedules(analysis)
+    stderr(color).diagnostics(refused, analysis.source, find_source)
+    if refused:
+        raise typer.Exit(ERRORS)
+    return analysis
+
+
+def checked_program(path: str, color: Color = Color.auto) -> Analysis:
+    """The same with schedules whose lines may be refused."""
     from tdl.language.analysis import analyse
 
     analysis = analyse(read_text(path))
-    found = diagnose(analysis)
-    stderr(color).diagnostics(found, analysis.source, find_source)
-    if any(diagnostic.severity == "error" for diagnostic in found):
+    stderr(color).diagnostics(analysis.diagnostics, analysis.source, find_source)
+    if analysis.has_errors:
         raise typer.Exit(ERRORS)
     return analysis
 

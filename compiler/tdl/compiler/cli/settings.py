@@ -37,6 +37,17 @@ class Settings:
     sizes: dict[str, int | list[int]] = field(default_factory=dict)
     parameters: dict[str, object] = field(default_factory=dict)
 
+    def take_knobs(self, schedules: Sequence[Declaration]) -> dict[str, int]:
+        """What is set under the names of schedules' knobs, and no size any more."""
+        from tdl.compiler.steps import knobs_of
+
+        names = {name for schedule in schedules for name in knobs_of(schedule)}
+        taken = {name: self.sizes.pop(name) for name in names & self.sizes.keys()}
+        for name, value in taken.items():
+            if not isinstance(value, int):
+                raise Fault(f"--set {name}={value}: a knob is an integer")
+        return {name: value for name, value in taken.items() if isinstance(value, int)}
+
 
 def read_settings(words: Sequence[str], op: Declaration) -> Settings:
     """Sort settings by what the op declares under their names; the language checks the values."""

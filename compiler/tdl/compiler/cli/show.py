@@ -1,8 +1,10 @@
-"""`tdlc show`: an op on its way to code, as loops, as LLVM text or as assembly."""
+"""`tdlc show`: an op on its way to code, as loops, as LLVM text or as assembly; after each line of its schedule."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import difflib
+import re
+from collections.abc import Callable, Iterator
 from enum import Enum
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,12 +12,15 @@ import typer
 from tdl.compiler.cli.completion import ops
 from tdl.compiler.cli.fault import ERRORS, Fault
 from tdl.compiler.cli.ops import SET, find_op, refused
-from tdl.compiler.cli.programs import checked_file
-from tdl.compiler.cli.screen import Color, Screen, stdout
+from tdl.compiler.cli.programs import checked_program, find_source
+from tdl.compiler.cli.screen import Color, Screen, stderr, stdout
 from tdl.compiler.cli.settings import Settings, read_settings
 from tdl.language.frame import Fragment, Line
 
 if TYPE_CHECKING:
+    from tdl.compiler.kernel.tree import Origin
+    from tdl.compiler.steps import Steps
+    from tdl.language.analysis import Analysis
     from tdl.language.scope import Declaration
     from tdl.language.tree import Program
 
@@ -39,32 +44,65 @@ def show(
     at: Annotated[
         Stage, typer.Option(help="Named loops, loops on flat buffers, LLVM text as made or as optimised, or assembly.")
     ] = Stage.nest,
-    set_: Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help=SET)] = None,
+    step: Annotated[
+        int | None, typer.Option(metavar="N", help="Only the first N lines of the schedule; by default all.")
+    ] = None,
+    diff: Annotated[bool, typer.Option("--diff", help="What the last of these lines changed.")] = False,
+    lines: Annotated[
+        bool, typer.Option("--lines", help="Before each line of a nest, the lines of the file that it comes from.")
+    ] = False,
+    scheduled: Annotated[
+        bool, typer.Option("--schedule/--no-schedule", help="Under the schedule that holds, or as without any.")
+    ] = True,
+    set_: Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help=f"{SET} Also knobs.")] = None,
     color: Annotated[Color, typer.Option(help="When to use colours.")] = Color.auto,
 ) -> None:
     """Print what the compiler makes of an op."""
-    declaration = find_op(checked_file(file, color), op)
-    program = instance(declaration, read_settings(set_ or [], declaration))
+    analysis = checked_program(file, color)
+    declaration = find_op(analysis, op)
+    made = steps(declaration, analysis if scheduled else None, read_settings(set_ or [], declaration))
     if at is not Stage.nest:
-        _require_values(program)
-    from tdl.compiler.preview import render_stage
+        _require_values(made.program)
+    last = len(made.steps) - 1 if step is None else step
+    if not 0 <= last < len(made.steps):
+        raise Fault(f"there is no step {last}: {_lines_of(made)}")
+    if diff and last == 0:
+        raise Fault(f"--diff shows what a line changed: {_lines_of(made)}", "--step 1 is the first")
+    places = _places(made, declaration, analysis) if lines else None
+    text = _render(made, last, at, places)
+    if diff:
+        _write_diff(_render(made, last - 1, at, places), text, stdout(color))
+    else:
+        _write(text, at, stdout(color))
+    if made.schedule is not None and made.refused:
+        _refuse(made, made.schedule, analysis, stderr(color))
 
-    _write(render_stage(program, at.value), at, stdout(color))
 
-
-def instance(op: Declaration, settings: Settings) -> Program:
-    """The op with what is set bound, and the rest symbolic."""
+def steps(op: Declaration, analysis: Analysis | None, settings: Settings) -> Steps:
+    """The op with what is set bound and the rest symbolic, after each line of its schedule (none without a file)."""
+    from tdl.compiler.schedule.choose import schedules_of
+    from tdl.compiler.steps import steps_of
     from tdl.language.binding import BindError, instance_of
     from tdl.language.check import check_op
 
+    schedules = [] if analysis is None else schedules_of(op, analysis.module.schedules)
+    knobs = settings.take_knobs(schedules)
     try:
         checked = check_op(op, instance_of(op, settings.parameters, settings.sizes))
+        for diagnostic in checked.diagnostics:
+            if diagnostic.severity == "error":
+                raise Fault(f"{op.name}: {diagnostic.message}", "; ".join(diagnostic.notes), ERRORS)
+        return steps_of(op, schedules, parameters=settings.parameters, sizes=settings.sizes, knobs=knobs)
     except BindError as error:
         raise refused(op, error, {}) from None
-    for diagnostic in checked.diagnostics:
-        if diagnostic.severity == "error":
-            raise Fault(f"{op.name}: {diagnostic.message}", "; ".join(diagnostic.notes), ERRORS)
-    return checked.program
+    except ValueError as error:
+        raise Fault(str(error)) from None
+
+
+def _lines_of(made: Steps) -> str:
+    if made.schedule is None:
+        return f"no schedule of `{made.program.name}` holds"
+    return f"the schedule of `{made.program.name}` has {len(made.steps) - 1} lines"
 
 
 def _require_values(program: Program) -> None:
@@ -72,6 +110,52 @@ def _require_values(program: Program) -> None:
     open_ = [name for name, value in program.parameters.items() if value is None]
     if open_:
         raise Fault(f"`{program.name}` needs a value for {' and '.join(open_)} to become code", f"--set {open_[0]}=...")
+
+
+def _render(made: Steps, step: int, at: Stage, places: Callable[[Origin], str] | None) -> str:
+    from tdl.compiler.preview import render_nest
+
+    return render_nest(made.nest(step), at.value, places)
+
+
+def _refuse(made: Steps, schedule: Declaration, analysis: Analysis, screen: Screen) -> None:
+    """Show which lines were refused, and end the command."""
+    from tdl.compiler.runtime.scheduled import ScheduleError
+
+    found = [step.refusal for step in made.refused if step.refusal is not None]
+    error = ScheduleError(
+        schedule, found, lambda path: analysis.source if path == analysis.source.path else find_source(path)
+    )
+    screen.diagnostics(error.diagnostics, error.source, find_source)
+    raise typer.Exit(ERRORS)
+
+
+# ---- where lines come from
+
+
+def _places(made: Steps, op: Declaration, analysis: Analysis) -> Callable[[Origin], str]:
+    """The line of the definition, then that of the schedule; with the file's name where it is another one."""
+    from tdl.language import syntax
+
+    def place(declaration: Declaration, offset: int) -> str:
+        own = declaration.path == analysis.source.path
+        source = analysis.source if own else find_source(declaration.path)
+        if source is None:
+            return ""
+        line = source.position(declaration.offset + offset).line
+        return str(line) if own else f"{declaration.path.rpartition('/')[2]}:{line}"
+
+    def places(origin: Origin) -> str:
+        found = [place(op, origin.span.start)] if origin.definition >= 0 else []
+        if made.schedule is not None and origin.line >= 0:
+            assert isinstance(made.schedule.item, syntax.Schedule)
+            found.append(place(made.schedule, made.schedule.item.body[origin.line].span.start))
+        return ", ".join(each for each in found if each)
+
+    return places
+
+
+# ---- writing
 
 
 def _write(text: str, at: Stage, screen: Screen) -> None:
@@ -91,10 +175,27 @@ def _write(text: str, at: Stage, screen: Screen) -> None:
 def _nest_lines(text: str) -> Iterator[Line]:
     """Loops in colour, their names dim."""
     for line in text.splitlines():
-        code, mark, name = line.partition("  # ")
+        before, bar, rest = line.rpartition(" | ")
+        code, mark, name = rest.partition("  # ")
         body = code.lstrip()
         indent = Fragment(code[: len(code) - len(body)])
         word = body.partition(" ")[0]
-        is_keyword = word in ("for", "op", "let", "if")
+        is_keyword = word in ("for", "op", "let", "if", "parallel", "unrolled", "vector", "lanes")
         head = Fragment(word, "place" if is_keyword else "")
-        yield (indent, head, Fragment(body[len(word) :]), Fragment(mark + name, "dim"))
+        yield (Fragment(before + bar, "dim"), indent, head, Fragment(body[len(word) :]), Fragment(mark + name, "dim"))
+
+
+def _write_diff(before: str, after: str, screen: Screen) -> None:
+    """Every line of the text, those that went and those that came marked. How far right comments stand is no change."""
+    old, new = before.splitlines(), after.splitlines()
+    matcher = difflib.SequenceMatcher(None, list(map(_unaligned, old)), list(map(_unaligned, new)), False)
+    for kind, first, last, start, end in matcher.get_opcodes():
+        if kind == "equal":
+            screen.write((Fragment(f"  {line}"),) for line in new[start:end])
+            continue
+        screen.write((Fragment(f"- {line}", "removed"),) for line in old[first:last])
+        screen.write((Fragment(f"+ {line}", "added"),) for line in new[start:end])
+
+
+def _unaligned(line: str) -> str:
+    return re.sub(r" {2,}# ", "  # ", line)
