@@ -46,6 +46,8 @@ def test_what_is_wrong_with_a_function(marked: Marked) -> None:
         fn c(x: f32[3]) -> f32 = x  # error: [definition] <f32[3]> functions and reducers take scalars
         fn d(x: f32) -> f32[3] = x  # error: [definition] <f32[3]> a function gives one scalar
         fn e(x: f32, x: f32) -> f32 = x  # error: [duplicate-name] <x> `x` is declared twice
+        fn n[k: int, k: int = 2](x: f32) -> f32 = x  # error: [duplicate-name] <k> `k` is declared twice
+        fn o[k: kind](x: f32) -> f32 = x  # error: [unknown-name] <kind> unknown kind of parameter
         fn g[T: float](T: f32) -> f32 = T  # error: [duplicate-name] <T> `T` is declared twice
         fn h[T: number](x: T) -> T = exp(x)  # error: [dtype] <x> `exp` takes floats, not T
         fn i(x: what) -> f32 = 1  # error: [unknown-name] <what> unknown dtype `what`

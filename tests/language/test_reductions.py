@@ -234,6 +234,18 @@ def test_what_is_wrong_with_a_reducer(marked: Marked) -> None:
     """)
 
 
+def test_branches_of_a_reducer_of_several_values_are_tuples(marked: Marked) -> None:
+    marked("""
+        reducer a((s: f32, n: i64), (t: f32, m: i64)) -> (f32, i64) { identity (0, 0)
+            combine (s, n) if s > t else t }  # error: [reducer] <t> this must be a tuple of 2 values
+        reducer b((s: f32, n: i64), (t: f32, m: i64)) -> (f32, i64) { identity (0, 0)
+            combine (s, n, n) if s > t else (t, m) }  # error: [reducer] <(s, n, n)> this must be a tuple of 2 values
+        reducer c((s: f32, n: i64), (t: f32, m: i64)) -> (f32, i64) { identity (0, 0)
+            combine (s, n) if s > t else (t, m) if m > n else (s + t, 0) }
+        op f(X: f32[N]) -> (y: f32, z: i64) { (y, z) = a((X[k], k) for k) }
+    """)
+
+
 def test_a_reducer_needs_both_of_its_parts(marked: Marked) -> None:
     marked("""
         reducer a(x: f32, y: f32) -> f32 { identity 0 }  # error: [reducer] `combine`

@@ -183,6 +183,7 @@ def test_indices_of_packs(marked: Marked) -> None:
         op a(X: f32[..S]) -> Y: f32[..S] { Y[..i] = X[..j] }  # error: [unknown-name] <j> unknown pack of indices `j`
         op b(X: f32[..S]) -> Y: f32[..S] { Y[..i] = X[..S] }  # error: [not-a-value] <..S> takes a pack of indices
         op c(X: f32[..S]) -> Y: f32[..S] { Y[..i] = X[i] }  # error: [not-a-value] <i> `i` is a pack, not a value
+        op h(X: f32[..S]) -> y: f32 { y[..i, j, k] = 0 }  # error: [rank] <..i> more subscripts than
         op d(X: f32[N]) -> Y: f32[N] { t[..i] = 0  # error: [definition] <..i> this op has no pack of dimensions
             Y[i] = X[i] }
         op e(X: f32[..S]) -> Y: f32[..S] { Y[..i] = X[..i] for ..i if X[..i] > 0 }

@@ -102,8 +102,6 @@ def _read(expr: syntax.Index, entity: TensorEntity, subscripts: list[_Subscript]
     value = None
     if boundary is not None and boundary.value is not None:
         value = _boundary_value(boundary.value, entity, scope)
-        if not subscripts:
-            scope.error("boundary", "a scalar has no boundary", boundary.span)
 
     def build() -> tree.Expr:
         flat = tuple(form for subscript in subscripts for form in subscript.build())

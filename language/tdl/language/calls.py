@@ -185,11 +185,8 @@ def _declared_call(expr: syntax.Call, declaration: Declaration, scope: Scope) ->
     args = [expressions.elaborate(argument.value, scope) for argument in expr.args]
     if isinstance(item, syntax.Fn):
         return _inline(expr, item, declaration, args, scope)
-    if isinstance(item, syntax.BrokenItem):
-        scope.context.failed = True
-    else:
-        what = "an op" if isinstance(item, syntax.Op) else "a graph"
-        scope.error("not-a-value", f"`{name}` is {what}: it is called in graphs, tests and benches", expr.span)
+    what = "an op" if isinstance(item, syntax.Op) else "a graph"
+    scope.error("not-a-value", f"`{name}` is {what}: it is called in graphs, tests and benches", expr.span)
     return expressions.unknown(expr.span)
 
 

@@ -16,7 +16,6 @@ from tdl.language.folding import value_of
 from tdl.language.literals import literal, parse_number
 from tdl.language.scope import (
     Declaration,
-    Entity,
     IndexEntity,
     IndexPackEntity,
     Scope,
@@ -316,7 +315,3 @@ def _conditional(expr: syntax.Conditional, scope: Scope) -> Typed:
     then, other = elaborate(expr.then, scope), elaborate(expr.other, scope)
     type = agree(then, other, expr.span, scope, "the branches of `if`")
     return Typed(type, span, lambda: tree.Select(test.build(), then.build(), other.build(), settle(type), span=span))
-
-
-def is_index(entity: Entity) -> bool:
-    return isinstance(entity, IndexEntity)

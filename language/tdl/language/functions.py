@@ -68,29 +68,25 @@ def check_reducer(declaration: Declaration) -> Verdict:
 
 
 def components(expr: syntax.Expr, count: int, scope: Scope) -> list[Typed]:
-    """The values of an expression of several: a tuple, or a conditional between tuples."""
+    """The values of an expression of several: a tuple, or a conditional between tuples. None of them after an error."""
     if count == 1:
         return [expressions.elaborate(expr, scope)]
+    items = _items(expr, count, scope)
+    return [] if items is None else [expressions.elaborate(item, scope) for item in items]
+
+
+def _items(expr: syntax.Expr, count: int, scope: Scope) -> tuple[syntax.Expr, ...] | None:
+    """One expression for each of the values; a conditional between tuples is one for each of their entries."""
     match expr:
         case syntax.Tuple(items) if len(items) == count:
-            return [expressions.elaborate(item, scope) for item in items]
-        case syntax.Conditional(then, condition, other) if other is not None:
-            return [
-                expressions.elaborate(syntax.Conditional(a, condition, b, span=expr.span), scope)
-                for a, b in zip(_items(then, count), _items(other, count))
-            ]
-    scope.error("reducer", f"this must be a tuple of {count} values", expr.span)
-    return []
-
-
-def _items(expr: syntax.Expr, count: int) -> tuple[syntax.Expr, ...]:
-    match expr:
-        case syntax.Tuple(items):
             return items
         case syntax.Conditional(then, condition, other) if other is not None:
-            pairs = zip(_items(then, count), _items(other, count))
-            return tuple(syntax.Conditional(a, condition, b, span=expr.span) for a, b in pairs)
-    return (expr,) * count
+            first, second = _items(then, count, scope), _items(other, count, scope)
+            if first is None or second is None:
+                return None
+            return tuple(syntax.Conditional(a, condition, b, span=expr.span) for a, b in zip(first, second))
+    scope.error("reducer", f"this must be a tuple of {count} values", expr.span)
+    return None
 
 
 def _parameters(parameters: tuple[syntax.Parameter, ...], scope: Scope) -> Scope:

@@ -42,7 +42,6 @@ class Module:
     names: tuple[str, ...]
     """Every name that can be used in it, in any namespace."""
     diagnostics: tuple[Diagnostic, ...]
-    broken: frozenset[str]
     schedules: tuple[Declaration, ...] = ()
     """Those that hold for calls through it: its own, then those that came with what it imports."""
 
@@ -96,7 +95,7 @@ class _Builder:
         names = tuple(dict.fromkeys(name for _, name in (*self.own, *self.imported)))
         own = [entry.declaration for entry in entries if isinstance(entry.declaration.item, syntax.Schedule)]
         schedules = tuple(dict.fromkeys([*own, *self.schedules]))
-        return Module(self.source, entries, exports, names, tuple(self.diagnostics), frozenset(self.broken), schedules)
+        return Module(self.source, entries, exports, names, tuple(self.diagnostics), schedules)
 
     def _error(self, code: str, message: str, span: Span, placed: syntax.PlacedItem, *notes: str) -> None:
         self.diagnostics.append(Diagnostic(code, message, span.shifted(placed.offset), notes))
@@ -157,7 +156,6 @@ class _Builder:
         if item.names is None:
             for (space, name), declaration in loaded.exports.items():
                 self.imported[space, f"{path}.{name}"] = declaration
-            self.broken.update(f"{path}.{name}" for name in loaded.broken)
             return
         for name_ in item.names:
             self._import_name(name_, path, loaded, placed)
@@ -169,8 +167,6 @@ class _Builder:
         elif found:
             self.named.add(name.text)
             self.imported.update(found)
-        elif name.text in loaded.broken:
-            self.broken.add(name.text)
         else:
             suggestion = closest(name.text, [each for _, each in loaded.exports])
             notes = () if suggestion is None else (f"did you mean `{suggestion}`?",)

@@ -42,10 +42,6 @@ def kind_of(parameter: syntax.Parameter, scope: Scope) -> Kind | None:
     return None
 
 
-def is_class(kind: Kind) -> bool:
-    return not isinstance(kind, DType)
-
-
 def symbolic(name: str, kind: Kind) -> Entity:
     """What a parameter without a value is while its declaration is checked."""
     if not isinstance(kind, DType):
