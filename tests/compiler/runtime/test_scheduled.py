@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from tdl.compiler import ProgramError, ScheduleError, load
-from tdl.compiler.runtime import kernels
+from tdl.compiler.runtime import compile, kernels
 from tdl.language.source import Source
 
 OP = """op f(A: f32[M, N]) -> B: f32[M, N] {
@@ -133,3 +133,48 @@ def test_parameters_are_part_of_the_key(made):
     assert f(np.ones(3, np.float32)).dtype == np.float32
     assert f(np.ones(3, np.float64)).dtype == np.float64
     assert made == [(3,), (3,)]
+
+
+# ---- records
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("TDL_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(compile, "_linked", {})
+    return tmp_path
+
+
+GATHER = """op f(A: f32[M, N], I: i32[K]) -> B: f32[K, N] {
+    B[i, j] = A[I[i], j]
+}
+schedule f { parallel B.i }
+"""
+
+
+def test_a_kernel_of_an_earlier_run_is_not_made_again(folder, made):
+    inputs = np.arange(12, dtype=np.float32).reshape(4, 3), np.array([3, 0], np.int32)
+    for _ in range(3):
+        compile._linked.clear()
+        f = module(GATHER).f
+        np.testing.assert_array_equal(f(*inputs), inputs[0][[3, 0]])
+        with pytest.raises(IndexError, match="A has 4 elements along dimension 0, and is read at 4") as raised:
+            f(inputs[0], np.array([1, 4], np.int32))
+        start = GATHER.index("A[I[i], j]")
+        assert (raised.value.span.start, raised.value.span.end) == (start, start + len("A[I[i], j]"))
+    assert made == [(2, 3)]
+    module(GATHER.replace("parallel B.i", "parallel B.j")).f(*inputs)
+    module(GATHER.replace("A[I[i], j]", "A[I[i], j] + 1")).f(*inputs)
+    assert made == [(2, 3)] * 3
+
+
+@pytest.mark.parametrize("spoiled", ["record", "code"])
+def test_a_record_without_its_code_is_no_record(folder, made, spoiled):
+    a = ones(4, 3)
+    for _ in range(2):
+        compile._linked.clear()
+        np.testing.assert_array_equal(module(OP + "schedule f { parallel B.i }\n").f(a), 2 * a)
+        for file in folder.iterdir():
+            if (b'"exports"' in file.read_bytes()) == (spoiled == "record"):
+                file.write_bytes(file.read_bytes()[:-3])
+    assert made == [(4, 3)] * 2

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 
 from tdl.compiler.backends.llvm import jit
 from tdl.compiler.backends.llvm.context import Site
@@ -14,8 +17,10 @@ from tdl.compiler.kernel import tree as kernel
 from tdl.compiler.kernel.walk import walk
 from tdl.compiler.lower.pipeline import lower
 from tdl.compiler.runtime import cache
+from tdl.compiler.runtime.work import Needs, needs_of
 from tdl.compiler.schedule.automatic import automatic_nest
 from tdl.compiler.schedule.tree import Nest
+from tdl.language.forms import Symbol
 from tdl.language.tree import Program
 
 _linked: dict[str, dict[str, int]] = {}
@@ -26,13 +31,17 @@ if hasattr(os, "register_at_fork"):  # so that a child does not find it held by 
 
 @dataclass(frozen=True)
 class Kernel:
-    """Code in this process for a program. `address` and `workspace` are those of its two functions."""
+    """Code in this process. `exports` are the names of its two functions, `address` and `workspace` where they are.
 
-    program: Program
-    lowered: kernel.Kernel
+    `needs` says what a call at some sizes takes; `code` is the key of its object code in the cache.
+    """
+
+    code: str
+    exports: tuple[str, str]
     address: int
     workspace: int
     sites: tuple[Site, ...]
+    needs: Callable[[Mapping[Symbol, int]], Needs]
     is_parallel: bool = False
 
 
@@ -45,31 +54,38 @@ def compile_nest(nest: Nest) -> Kernel:
     """The kernel of an op under a schedule."""
     lowered = lower(nest)
     text = kernel_text(lowered, machine_f16=host().machine_f16)
-    addresses = load_text(text.ir, (text.name, text.workspace))
+    exports = text.name, text.workspace
+    addresses = load_text(text.ir, exports)
     is_parallel = any(isinstance(node, kernel.Loop) and node.kind == "parallel" for node in walk(lowered.body))
     return Kernel(
-        nest.program, lowered, addresses[text.name], addresses[text.workspace], text.sites, is_parallel=is_parallel
+        cache.cache_key(text.ir, host()),
+        exports,
+        addresses[text.name],
+        addresses[text.workspace],
+        text.sites,
+        partial(needs_of, lowered),
+        is_parallel,
     )
 
 
 def load_text(ir: str, exports: tuple[str, ...]) -> dict[str, int]:
     """Addresses of functions in LLVM text, compiled at most once for this machine."""
-    target = host()
-    key = cache.cache_key(ir, target)
+    key = cache.cache_key(ir, host())
     with _lock:
-        found = _linked.get(key)
+        found = load_kept(key, exports)
         if found is None:
-            found = _linked[key] = _load(key, ir, exports)
+            code = object_code(ir, host())
+            cache.write(key, code)
+            found = _linked[key] = jit.link(code, exports)
         return found
 
 
-def _load(key: str, ir: str, exports: tuple[str, ...]) -> dict[str, int]:
-    kept = cache.read(key)
-    if kept is not None:
-        try:
-            return jit.link(kept, exports)
-        except jit.LinkError:
-            pass  # whatever it is, it is not our code: compile it again
-    code = object_code(ir, host())
-    cache.write(key, code)
-    return jit.link(code, exports)
+def load_kept(key: str, exports: tuple[str, ...]) -> dict[str, int] | None:
+    """Addresses of functions in object code that is loaded already or in the cache."""
+    with _lock:
+        found = _linked.get(key)
+        kept = cache.read(key) if found is None else None
+        if kept is not None:
+            with suppress(jit.LinkError):  # whatever it is, it is not our code: compile it again
+                found = _linked[key] = jit.link(kept, exports)
+        return found

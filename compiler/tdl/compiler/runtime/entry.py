@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 from tdl.compiler.backends.llvm.scalars import concrete
-from tdl.compiler.kernel.workspace import ALIGNMENT, workspace_bytes
+from tdl.compiler.kernel.workspace import ALIGNMENT
 from tdl.compiler.runtime import threads
 from tdl.compiler.runtime.compile import Kernel
 from tdl.compiler.runtime.failures import raise_failure
 from tdl.compiler.runtime.fastcall import FastCall, bind_fastcall
 from tdl.compiler.runtime.layout import is_known_layout
 from tdl.compiler.runtime.table import Signature, Spec
-from tdl.compiler.runtime.work import is_long
+from tdl.compiler.runtime.work import Needs
 from tdl.language.arrays import Array, numpy_dtype
 from tdl.language.binding import Bound
 
@@ -34,14 +34,15 @@ class Entry:
             if spec.bytes > _ADDRESSABLE:
                 raise MemoryError(f"{self.name}: {spec.name} is too large: {spec}")
         self.team = threads.team() if kernel.is_parallel else threads.SERIAL
-        self.workspace = _workspace(kernel, bound, self.team.threads)
+        needs = kernel.needs(bound.sizes)
+        self.workspace = _workspace(kernel, bound, needs, self.team.threads)
         specs = self.inputs + self.outputs
         self._sizes = {spec.name: (ctypes.c_int64 * len(spec.shape))(*spec.shape) for spec in specs}
         self._kernel = ctypes.CFUNCTYPE(ctypes.c_int32, *[ctypes.c_void_p] * 3)(kernel.address)
         self._failure = partial(raise_failure, program.name, kernel.sites)
         self.fast: FastCall = missed
         if is_known_layout():
-            unlock = kernel.is_parallel or is_long(kernel.lowered, bound.sizes)
+            unlock = kernel.is_parallel or needs.is_long
             self.fast = bind_fastcall(
                 Signature(kernel.address, self.inputs, self.outputs, self.workspace, unlock, self._failure, self.team)
             )
@@ -73,12 +74,12 @@ def _spec(bound: Bound, name: str) -> Spec:
     return Spec(name, numpy_dtype(concrete(bound.program.tensors[name].dtype)), shape)
 
 
-def _workspace(kernel: Kernel, bound: Bound, threads: int) -> int:
+def _workspace(kernel: Kernel, bound: Bound, needs: Needs, threads: int) -> int:
     """Bytes for what a call stores besides its results. Raises MemoryError where no machine could have them.
 
     The sizes are computed here as well, in integers that do not wrap as the kernel's do.
     """
-    exact = workspace_bytes(kernel.lowered, bound.sizes, threads)
+    exact = needs.bytes(threads)
     size = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64)(kernel.workspace)
     sizes = [bound.sizes[dim] for dim in bound.program.dims]
     if exact > _ADDRESSABLE or size((ctypes.c_int64 * len(sizes))(*sizes), threads) != exact:

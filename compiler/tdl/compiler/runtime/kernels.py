@@ -11,6 +11,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Sequence
 
+from tdl.compiler.runtime import records
 from tdl.compiler.runtime.compile import Kernel, compile_nest, compile_program
 from tdl.compiler.runtime.scheduled import FindSource, proved, schedule_for
 from tdl.compiler.schedule.apply import apply_schedule
@@ -60,9 +61,17 @@ class Kernels:
                 return kernel
             self._exact.popitem(last=False)
         if kernel is None:
-            made = proved(self.op, schedule, bound, self.find)
-            kernel = self._exact[key] = compile_nest(made.nest)
+            kernel = self._exact[key] = self._made(schedule, bound, key[1])
         self._exact.move_to_end(key)
+        return kernel
+
+    def _made(self, schedule: Declaration, bound: Bound, at: Instance) -> Kernel:
+        """A kernel for exact sizes, from the cache if it is there."""
+        key = records.record_key(self.op, schedule, at)
+        kernel = records.read(key)
+        if kernel is None:
+            kernel = compile_nest(proved(self.op, schedule, bound, self.find).nest)
+            records.write(key, kernel, bound.sizes)
         return kernel
 
     def _with_open_sizes(self, schedule: Declaration, program: Program) -> Kernel | None:
