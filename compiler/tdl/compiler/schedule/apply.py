@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 from tdl.compiler.schedule import verbs
 from tdl.compiler.schedule.initial import with_initialisations
 from tdl.compiler.schedule.names import find_loop
+from tdl.compiler.schedule.owners import owner_of
 from tdl.compiler.schedule.refusal import NeedsSize, Refusal
 from tdl.compiler.schedule.start import start
-from tdl.compiler.schedule.tree import Nest, Rewrite
+from tdl.compiler.schedule.tree import Logged, Nest, Rewrite
 from tdl.compiler.schedule.values import Values
-from tdl.compiler.schedule.walk import leaves_of
 from tdl.language import syntax
 from tdl.language.diagnostic import Diagnostic
 from tdl.language.forms import Symbol
@@ -107,19 +107,30 @@ def _applied(nest: Nest, line: syntax.ScheduleLine, number: int, values: Values)
             if change is None:
                 raise Refusal("schedule", f"`{line.verb.text}` needs a target that this compiler does not have")
             arguments = verbs.Arguments(line, number, values)
-            return _recorded(nest, change(nest, arguments), lambda each: change(each, arguments), line)
+            return _recorded(nest, change(nest, arguments), lambda each: change(each, arguments), line, number)
     return nest
 
 
-def _recorded(before: Nest, after: Nest, rewrite: Rewrite, line: syntax.Line) -> Nest:
-    """The rewrite kept with the stages whose own loops it changed, for a placement to replay."""
-    if line.verb.text not in verbs.OF_LOOPS:
+def _recorded(before: Nest, after: Nest, rewrite: Rewrite, line: syntax.Line, number: int) -> Nest:
+    """The line logged with the stages whose loops it changed, for a placement to apply it again."""
+    verb = line.verb.text
+    refs = [operand.text for operand in line.operands if isinstance(operand, syntax.Ref)]
+    place = next((clause.values[0] for clause in line.clauses if clause.keyword.text == "at"), None)
+    loops, subject = [], None
+    if verb in verbs.OF_LOOPS or (verb == "rfactor" and after.base is before.base):
+        loops = [find_loop(before, text) for text in refs]
+    elif verb in verbs.OF_STAGES and refs:
+        tensor = refs[0] if refs[0] in before.groups else refs[0].rpartition(".")[0]
+        subject = before.groups.get(tensor)
+    if verb in ("compute", "store", "cache") and isinstance(place, syntax.Ref) and place.text != "root":
+        loops = [find_loop(before, place.text)]
+    groups = frozenset(each for each in (subject, *(owner_of(before, loop) for loop in loops)) if each is not None)
+    if not groups or (subject is not None and subject not in after.groups.values()):
         return after
-    loops = [find_loop(before, operand.text) for operand in line.operands if isinstance(operand, syntax.Ref)]
-    groups = {before.groups.get(before.stages[leaf.stage].writes[0].tensor) for _, leaf in leaves_of(tuple(loops))}
-    if len(groups) != 1:
-        return after
-    (group,) = groups
-    if group is None:
-        return after
-    return replace(after, derivation={**after.derivation, group: (*after.derivation.get(group, ()), rewrite)})
+    return replace(
+        after,
+        log=(
+            *after.log,
+            Logged(rewrite, groups, subject, verb in ("compute", "store", "fold", "inline", "cache"), number),
+        ),
+    )

@@ -9,25 +9,28 @@ stage with a reduction is computed at its consumer's innermost loop, in a regist
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from tdl.compiler.schedule.compute import compute_at
+from tdl.compiler.schedule.owners import own_paths
 from tdl.compiler.schedule.refusal import Refusal
+from tdl.compiler.schedule.replay import replayed, taken_out
 from tdl.compiler.schedule.touches import touches
-from tdl.compiler.schedule.tree import Nest, Stage, Store, Update
-from tdl.compiler.schedule.walk import leaves_of, map_leaves
+from tdl.compiler.schedule.tree import Copy, Leaf, Nest, Stage, Store, Update
+from tdl.compiler.schedule.walk import leaves_of
 from tdl.language import forms
 from tdl.language.dtypes import BOOL
 from tdl.language.forms import Form, Symbol
-from tdl.language.tree import Access, Binary, Compare, Expr, Integer, Select, map_children
+from tdl.language.tree import Access, Binary, Compare, Expr, Integer, Number, Select, Target, map_children
 
 
 def inline(nest: Nest, tensor: str, line: int = -1) -> Nest:
     """The nest without the stage; its value stands in its readers."""
     if nest.tensors[tensor].role == "output":
         raise Refusal("placement", f"`{tensor}` is an output: it must be stored")
-    own = [leaf for _, leaf in leaves_of(nest.body) if nest.stages[leaf.stage].writes[0].tensor == tensor]
+    group = nest.groups[tensor]
+    own = [leaf for _, leaf in own_paths(nest, group) if _writes(nest, leaf, tensor)]
     stages = {leaf.stage for leaf in own}
     if any(touch.tensor == tensor and not touch.is_write for leaf in own for touch in touches(nest, leaf)):
         raise Refusal("placement", f"`{tensor}` is a recurrence: its elements need each other")
@@ -36,24 +39,24 @@ def inline(nest: Nest, tensor: str, line: int = -1) -> Nest:
         for _, leaf in leaves_of(nest.body)
         if leaf.stage not in stages and any(t.tensor == tensor for t in touches(nest, leaf))
     }
-    if len(stages) > 1:
-        raise Refusal("placement", f"`{tensor}` has {len(stages)} definitions, which no single value stands for")
-    (stage,) = (nest.stages[name] for name in stages)
-    if isinstance(stage.work, Update) or len([t for t in nest.groups if nest.groups[t] == nest.groups[tensor]]) > 1:
+    definitions = [nest.stages[name] for name in sorted(stages)]
+    is_alone = [each for each in nest.groups if nest.groups[each] == group] == [tensor]
+    if not is_alone or not all(isinstance(each.work, Store) for each in definitions):
         return _in_register(nest, tensor, readers, line)
-    if not isinstance(stage.work, Store) or stage.domain is not None:
-        raise Refusal("placement", f"`{tensor}` is defined under a filter, which no single value stands for")
-    changed = {name: _with_value(nest, nest.stages[name], tensor, stage) for name in readers}
-    body = map_leaves(nest.body, lambda leaf: () if leaf.stage == stage.name else (leaf,))
-    base = {
-        group: map_leaves(nodes, lambda leaf: () if leaf.stage == stage.name else (leaf,))
-        for group, nodes in nest.base.items()
-        if group != nest.groups[tensor]
+    bare, affected = taken_out(nest, group)
+    changed = {
+        name: _with_value(nest, bare.stages[name], tensor, definitions) for name in readers if name in bare.stages
     }
-    left = {name: each for name, each in {**nest.stages, **changed}.items() if name != stage.name}
-    groups = {name: group for name, group in nest.groups.items() if name != tensor}
-    buffers = {name: buffer for name, buffer in nest.buffers.items() if name != tensor}
-    return replace(nest, body=body, base=base, stages=left, groups=groups, buffers=buffers)
+    base = {name: nodes for name, nodes in bare.base.items() if name != group}
+    left = {name: each for name, each in {**bare.stages, **changed}.items() if name not in stages}
+    groups = {name: each for name, each in bare.groups.items() if each != group}
+    buffers = {name: buffer for name, buffer in bare.buffers.items() if name != tensor}
+    result = replace(bare, base=base, stages=left, groups=groups, buffers=buffers)
+    return replayed(result, tuple(each for each in nest.log if group not in each.groups), affected, group)
+
+
+def _writes(nest: Nest, leaf: Leaf, tensor: str) -> bool:
+    return any(target.tensor == tensor for target in nest.stages[leaf.stage].writes)
 
 
 def _in_register(nest: Nest, tensor: str, readers: set[str], line: int) -> Nest:
@@ -70,20 +73,24 @@ def _in_register(nest: Nest, tensor: str, readers: set[str], line: int) -> Nest:
     return compute_at(nest, tensor, common[-1], line)
 
 
-def _with_value(nest: Nest, reader: Stage, tensor: str, stage: Stage) -> Stage:
+def _with_value(nest: Nest, reader: Stage, tensor: str, definitions: Sequence[Stage]) -> Stage:
     """The reading stage with the value in place of each access."""
 
     def visit(each: Expr) -> Expr:
         made = map_children(each, visit, lambda form: forms.substitute(form, {}, visit))
         if isinstance(made, Access) and made.tensor == tensor:
-            return _value(nest, made, stage)
+            return _value(nest, made, definitions)
         return made
 
     work = reader.work
-    if isinstance(work, Store):
-        work = replace(work, values=tuple(map(visit, work.values)))
-    elif isinstance(work, Update):
-        work = replace(work, args=tuple(map(visit, work.args)))
+    match work:
+        case Store():
+            work = replace(work, values=tuple(map(visit, work.values)))
+        case Update():
+            work = replace(work, args=tuple(map(visit, work.args)))
+        case Copy():
+            message = f"`{tensor}` is copied as `{reader.name}`, and a copy needs it stored"
+            raise Refusal("placement", message, "inline it before it is cached")
     return replace(
         reader,
         work=work,
@@ -92,32 +99,76 @@ def _with_value(nest: Nest, reader: Stage, tensor: str, stage: Stage) -> Stage:
     )
 
 
-def _value(nest: Nest, access: Access, stage: Stage) -> Expr:
-    """The stage's value at an access."""
-    assert isinstance(stage.work, Store)
-    position = [target.tensor for target in stage.work.targets].index(access.tensor)
-    target, value = stage.work.targets[position], stage.work.values[position]
+def _value(nest: Nest, access: Access, definitions: Sequence[Stage]) -> Expr:
+    """The value at an access: of the definition that the element is in, where there are several."""
     shape = nest.tensors[access.tensor].shape
-    subscripts = access.subscripts
-    boundary = access.boundary
-    if boundary is not None and boundary.mode == "edge":
-        subscripts = tuple(
-            forms.extreme("max", forms.ZERO, forms.extreme("min", form, size - 1))
-            for form, size in zip(subscripts, shape)
-        )
-    elif boundary is not None and boundary.mode == "wrap":
-        subscripts = tuple(forms.modulo(form, size) for form, size in zip(subscripts, shape))
-    elif boundary is not None and boundary.mode == "mirror":
-        raise Refusal("placement", f"`{access.tensor}` is read with `mirror`, which needs it stored")
-    at = {
-        coordinate.symbol: form
-        for coordinate, form in zip(target.coordinates, subscripts)
-        if coordinate.symbol is not None
-    }
-    inside = _moved(value, at)
+    subscripts, boundary = access.subscripts, access.boundary
+    if boundary is not None and boundary.mode != "constant":
+        subscripts = tuple(_landing(boundary.mode, form, size) for form, size in zip(subscripts, shape))
+    *others, last = definitions
+    inside = _value_of(last, access.tensor, subscripts)
+    for stage in reversed(others):
+        test = _is_in(stage, access.tensor, subscripts, shape)
+        inside = Select(test, _value_of(stage, access.tensor, subscripts), inside, access.dtype, span=access.span)
     if boundary is None or boundary.value is None:
         return inside
     return _chosen(inside, boundary.value, access, shape)
+
+
+def _landing(mode: str, form: Form, size: Form) -> Form:
+    """Where a subscript outside of an axis lands."""
+    if mode == "edge":
+        return forms.extreme("max", forms.ZERO, forms.extreme("min", form, size - 1))
+    if mode == "wrap":
+        return forms.modulo(form, size)
+    period = forms.extreme("max", forms.constant(1), size * 2 - 2)
+    there = forms.modulo(form, period)
+    return forms.extreme("min", there, period - there)
+
+
+def _target_of(stage: Stage, tensor: str) -> tuple[Target, Expr]:
+    assert isinstance(stage.work, Store)
+    position = [target.tensor for target in stage.work.targets].index(tensor)
+    return stage.work.targets[position], stage.work.values[position]
+
+
+def _indices(stage: Stage, tensor: str, subscripts: Sequence[Form]) -> dict[Symbol, Form]:
+    """What the stage's own indices are at an element."""
+    own = {binder.index for binder in stage.indices}
+    coordinates = _target_of(stage, tensor)[0].coordinates
+    return {each.symbol: form for each, form in zip(coordinates, subscripts) if each.symbol in own and each.symbol}
+
+
+def _value_of(stage: Stage, tensor: str, subscripts: Sequence[Form]) -> Expr:
+    return _moved(_target_of(stage, tensor)[1], _indices(stage, tensor, subscripts))
+
+
+def _is_in(stage: Stage, tensor: str, subscripts: Sequence[Form], shape: Sequence[Form]) -> Expr:
+    """That an element is one that the definition gives."""
+    at = _indices(stage, tensor, subscripts)
+    ranges = {binder.index: binder for binder in stage.indices}
+    tests: list[Expr] = []
+    for coordinate, form, size in zip(_target_of(stage, tensor)[0].coordinates, subscripts, shape):
+        binder = ranges.get(coordinate.symbol) if coordinate.symbol is not None else None
+        if binder is None:
+            tests.append(Compare("eq", Integer(form), Integer(coordinate)))
+            continue
+        if binder.lo != forms.ZERO:
+            tests.append(Compare("ge", Integer(form), Integer(forms.substitute(binder.lo, at))))
+        if binder.hi != size:
+            tests.append(Compare("lt", Integer(form), Integer(forms.substitute(binder.hi, at))))
+    if stage.domain is not None:
+        tests.append(_moved(stage.domain, at))
+    return _all(tests)
+
+
+def _all(tests: Sequence[Expr]) -> Expr:
+    if not tests:
+        return Number(True, BOOL)
+    result = tests[0]
+    for each in tests[1:]:
+        result = Binary("and", result, each, BOOL)
+    return result
 
 
 def _moved(value: Expr, at: Mapping[Symbol, Form]) -> Expr:
@@ -129,11 +180,8 @@ def _moved(value: Expr, at: Mapping[Symbol, Form]) -> Expr:
 
 def _chosen(inside: Expr, outside: Expr, access: Access, shape: tuple[Form, ...]) -> Expr:
     """The value where all subscripts are inside, else the boundary's."""
-    test: Expr | None = None
+    tests: list[Expr] = []
     for form, size in zip(access.subscripts, shape):
-        for each in (
-            Compare("ge", Integer(form), Integer(forms.ZERO)),
-            Compare("lt", Integer(form), Integer(size)),
-        ):
-            test = each if test is None else Binary("and", test, each, BOOL)
-    return inside if test is None else Select(test, inside, outside, access.dtype, span=access.span)
+        tests.append(Compare("ge", Integer(form), Integer(forms.ZERO)))
+        tests.append(Compare("lt", Integer(form), Integer(size)))
+    return Select(_all(tests), inside, outside, access.dtype, span=access.span) if tests else inside

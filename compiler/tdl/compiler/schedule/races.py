@@ -38,9 +38,10 @@ class Conflict:
         return (f"{f'with {where}, ' if where else ''}the iterations ({a}) and ({b}) {what} {self.element}",)
 
 
-def conflict(nest: Nest, loop: Loop, *, allow_reductions: bool = False) -> Conflict | None:
+def conflict(nest: Nest, loop: Loop, *, allow_reductions: bool = False, written: str | None = None) -> Conflict | None:
     """The two iterations of a loop that conflict, or None where there are none.
 
+    With `written` only those that both write that tensor.
     `allow_reductions` leaves out an update's own combining, which may be done in any order: a vector's lanes do.
     Raises `Undecided` where the budget ends.
     """
@@ -50,6 +51,8 @@ def conflict(nest: Nest, loop: Loop, *, allow_reductions: bool = False) -> Confl
     facts = size_facts(nest.program).formulas
     for (path_a, leaf_a), (path_b, leaf_b) in _pairs(inside):
         for a, b in _touching(nest, leaf_a, leaf_b, private, allow_reductions):
+            if written is not None and not (a.tensor == written and a.is_write and b.is_write):
+                continue
             if leaf_a == leaf_b and _fixes(leaf_a, a, b, loop):
                 continue
             found = _search(nest, facts, outer, (path_a, a), (path_b, b))

@@ -11,10 +11,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from tdl.compiler.schedule.owners import group_of, own_paths, owner_of
 from tdl.compiler.schedule.refusal import Refusal
 from tdl.compiler.schedule.regions import region, touching
 from tdl.compiler.schedule.tree import Buffer, Leaf, Loop, Memory, Nest, Node, Stage, Update
-from tdl.compiler.schedule.walk import Path, binders_of, leaves_of, path_to, substitute
+from tdl.compiler.schedule.walk import Path, binders_of, leaves_of, map_leaves, path_to, substitute
 from tdl.language import forms
 from tdl.language.forms import Form, Symbol
 from tdl.language.inequalities import extent
@@ -55,11 +56,44 @@ def rfactor(nest: Nest, loop: Loop, name: str, line: int = -1) -> Nest:
         stages={**nest.stages, name: partial, stage.name: total},
         tensors=tensors,
         body=_replaced(nest.body, own[0].symbol, (*first, *second)),
-        groups={**nest.groups, **{target.tensor: name for target in _targets(name, stage, index)}},
-        base={**nest.base, name: first},
-        children={**nest.children},
     )
-    return _with_buffers(result, [t.tensor for t in _targets(name, stage, index)], outer, line)
+    made = [target.tensor for target in _targets(name, stage, index)]
+    result = _with_buffers(result, made, outer, line)
+    group = nest.groups[stage.writes[0].tensor]
+    if owner_of(nest, path[0]) != group:  # placed: a placement elsewhere makes it whole, and factors it again
+        return replace(result, groups={**nest.groups, **dict.fromkeys(made, group)})
+    return _rebased(result, group, made, name if not outer else None)
+
+
+def _rebased(nest: Nest, group: str, made: list[str], alone: str | None) -> Nest:
+    """The nest with the group's loops as they are now taken for those that it begins with.
+
+    Partial results inside of a loop belong to the group; others are one of their own, `alone`.
+    """
+    groups = {**nest.groups, **dict.fromkeys(made, alone or group)}
+    nest = replace(nest, groups=groups)
+    changed = [group] if alone is None else [alone, group]
+    base: dict[str, tuple[Node, ...]] = {}
+    for each, nodes in nest.base.items():
+        if each == group:
+            base.update({name: _own_nodes(nest, name) for name in changed})
+        else:
+            base[each] = nodes
+    tensors = {name for name, owner in groups.items() if owner in changed}
+    first = {**nest.first, **{name: nest.buffers[name] for name in tensors}}
+    stages = {leaf.stage for each in changed for _, leaf in own_paths(nest, each)}
+    origin = {**nest.origin, **{name: nest.stages[name] for name in stages}}
+    log = tuple(entry for entry in nest.log if entry.groups != {group} or entry.is_of_storage)
+    return replace(nest, base=base, first=first, origin=origin, log=log)
+
+
+def _own_nodes(nest: Nest, group: str) -> tuple[Node, ...]:
+    """A group's nodes without what else is in its loops."""
+
+    def own(leaf: Leaf) -> tuple[Node, ...]:
+        return (replace(leaf, through=()),) if group_of(nest, leaf) == group else ()
+
+    return map_leaves(nest.body, own)
 
 
 def _most_iterations(loop: Loop, path: Path) -> Form:

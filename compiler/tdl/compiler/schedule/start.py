@@ -46,7 +46,9 @@ def start(program: Program) -> Nest:
         known = next((groups[tensor] for tensor in written if tensor in groups), written[-1])
         groups.update(dict.fromkeys(written, known))
         base[known] = (*base.get(known, ()), node)
-    return Nest(program, builder.stages, builder.tensors, builder.buffers, body, groups, base)
+    return Nest(
+        program, builder.stages, builder.tensors, builder.buffers, body, groups, base, builder.stages, builder.buffers
+    )
 
 
 @dataclass

@@ -158,6 +158,20 @@ Rewrite = Callable[["Nest"], "Nest"]
 """A schedule line with its arguments, ready to be applied to a nest in which it finds its loops by name."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Logged:
+    """A line that was applied: the groups whose loops it changed, and the one that it moved or kept, if any.
+
+    `is_of_storage` says that it put something into their loops, and left the loops themselves alone.
+    """
+
+    rewrite: Rewrite
+    groups: frozenset[str]
+    subject: str | None = None
+    is_of_storage: bool = False
+    line: int = -1
+
+
 @dataclass(frozen=True)
 class Nest:
     """A whole op under the lines applied so far.
@@ -166,9 +180,9 @@ class Nest:
     became of loop names that are gone: `C.i` -> (`C.io`, `C.ii`).
 
     `groups` gives, for each tensor that is computed, the stages that move together: those of its definitions (several
-    tensors of one cycle share a group) and of the reductions taken out of them. `base` holds a group's nodes as they
-    were before any line, and `derivation` the rewrites of its loops since, so that a placement can replay them on the
-    loops of a smaller box.
+    tensors of one cycle share a group) and of the reductions taken out of them. `base` holds a group's nodes,
+    `origin` the stages and `first` the buffers as they were before any line, and `log` the lines since, so that a
+    placement can apply them again to the loops of a smaller box.
     """
 
     program: Program
@@ -178,7 +192,9 @@ class Nest:
     body: tuple[Node, ...]
     groups: Mapping[str, str] = field(default_factory=dict)
     base: Mapping[str, tuple[Node, ...]] = field(default_factory=dict)
-    derivation: Mapping[str, tuple[Rewrite, ...]] = field(default_factory=dict)
+    origin: Mapping[str, Stage] = field(default_factory=dict)
+    first: Mapping[str, Buffer] = field(default_factory=dict)
+    log: tuple[Logged, ...] = ()
     children: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     hints: tuple[Hint, ...] = ()
     packed: tuple[str, ...] = ()

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from tdl.compiler.schedule.cache import Request, cache
-from tdl.compiler.schedule.compute import compute_at
+from tdl.compiler.schedule.compute import compute_at, compute_at_root
 from tdl.compiler.schedule.fuse import fuse
 from tdl.compiler.schedule.hints import double_buffer, prefetch, stream
 from tdl.compiler.schedule.inline import inline
@@ -166,7 +166,7 @@ def _compute(nest: Nest, given: Arguments) -> Nest:
     place = given.ref("at") or "root"
     find_stage(nest, tensor)
     if place == "root":
-        return nest
+        return compute_at_root(nest, tensor)
     return compute_at(nest, tensor, find_loop(nest, place), given.number)
 
 
@@ -289,3 +289,6 @@ VERBS: dict[str, Change] = {
 
 OF_LOOPS = frozenset({"split", "tile", "fuse", "reorder", "skew", "unroll", "parallel", "vectorize", "peel"})
 """Lines that change the loops of stages and nothing else."""
+
+OF_STAGES = frozenset({"compute", "store", "fold", "inline"})
+"""Lines that say where a stage is computed and kept."""
