@@ -53,7 +53,7 @@ def test_a_tensor_is_defined_with_all_of_its_subscripts(marked: Marked) -> None:
             Z[i, j] = X[i]  # error: [rank] <Z[i, j]> `Z` has 1 dimension and is defined with 2 subscripts
             w[i] = X[i]  # error: [rank] <w[i]> `w` has 0 dimensions and is defined with 1 subscript
             t[i] = X[i]
-            t[..p, i, j] = X[i]  # error: [definition] <..p> this op has no pack of dimensions
+            t[..p, i, j] = X[i]  # error: [rank] <..p> more subscripts than the tensor
             t[i, j] = X[i]  # error: [rank] <t[i, j]> `t` has 1 dimension and is defined with 2 subscripts
         }
     """)

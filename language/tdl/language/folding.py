@@ -204,6 +204,11 @@ def _extreme(operator: str, left: Constant, right: Constant) -> Constant:
     return min(left, right) if operator == "min" else max(left, right)
 
 
+def _whole(function: Callable[[float], int]) -> Callable[[float], float]:
+    """To a whole number of the same sign; what is not finite stays."""
+    return lambda x: math.copysign(function(x), x) if math.isfinite(x) else x
+
+
 _FUNCTIONS: dict[str, Callable[[float], float]] = {
     "exp": math.exp,
     "log": math.log,
@@ -214,10 +219,10 @@ _FUNCTIONS: dict[str, Callable[[float], float]] = {
     "rsqrt": lambda x: 1 / math.sqrt(x),
     "sin": math.sin,
     "cos": math.cos,
-    "floor": math.floor,
-    "ceil": math.ceil,
-    "trunc": math.trunc,
-    "round": round,
+    "floor": _whole(math.floor),
+    "ceil": _whole(math.ceil),
+    "trunc": _whole(math.trunc),
+    "round": _whole(round),
     "abs": abs,
 }
 
