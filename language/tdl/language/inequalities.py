@@ -108,7 +108,7 @@ def _without_remainders(form: Form, end: End) -> Form:
     """With `c * (x % k)` replaced by its bound, 0 or `c * (k - 1)`."""
     for atom, coefficient in form.terms:
         match atom:
-            case FloorDiv(dividend, divisor) if divisor.is_constant and coefficient % divisor.constant == 0:
+            case FloorDiv(dividend, divisor) if _divides(divisor, coefficient):
                 times = -coefficient // divisor.constant
                 if dividend.terms and _contains(form, dividend, times):
                     remainder = (dividend - Form(((atom, divisor.constant),), 0)) * times
@@ -116,6 +116,10 @@ def _without_remainders(form: Form, end: End) -> Form:
                     bound = 0 if low else times * (divisor.constant - 1)
                     return _without_remainders(form - remainder + bound, end)
     return form
+
+
+def _divides(divisor: Form, coefficient: int) -> bool:
+    return divisor.is_constant and divisor.constant > 0 and coefficient % divisor.constant == 0
 
 
 def _contains(form: Form, part: Form, times: int) -> bool:

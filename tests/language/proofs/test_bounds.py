@@ -215,6 +215,12 @@ def test_what_fails_at_small_sizes_is_not_owed(wrong: Wrong) -> None:
     assert error.notes[0] == "N = 1, B = 1, i = 0: X[1]"
 
 
+def test_a_division_by_zero_is_left_to_raise(sound: Sound) -> None:
+    for subscript in ("i//0", "i % 0"):
+        program = sound(f"op f(X: f32[8]) -> Y: f32[8] {{ Y[i] = X[{subscript}] }}")
+        assert run_time_tests(program)["X"] == (True,)
+
+
 def test_a_divisor_with_a_value_is_proved(sound: Sound) -> None:
     program = sound("op f[B: int = 4](X: f32[N, B]) -> Y: f32[N*B] { Y[p] = X[p // B, p % B] }")
     assert run_time_tests(program)["X"] == (False, False)
