@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from tdl.compiler.schedule import verbs
 from tdl.compiler.schedule.initial import with_initialisations
+from tdl.compiler.schedule.kinds import check_kinds
 from tdl.compiler.schedule.names import find_loop
 from tdl.compiler.schedule.owners import owner_of
 from tdl.compiler.schedule.refusal import NeedsSize, Refusal
@@ -76,6 +77,7 @@ def _step(nest: Nest, line: syntax.ScheduleLine, number: int, values: Values, sc
         for each in _expanded(line, schedule.environment):
             nest = _applied(nest, each, number, values)
         if nest is not before:
+            check_kinds(before, nest)
             with_initialisations(nest)  # refused at the line that leaves a reduction no place to begin
     except Refusal as refusal:
         found = Diagnostic(refusal.code, refusal.message, line.span, refusal.notes)

@@ -104,14 +104,14 @@ def _check_consumers(nest: Nest, group: str, tensor: str, loop: Loop, readers: S
     """All readers are in the loop's body, and none of the group's own stages is."""
     if not readers:
         raise Refusal("placement", f"nothing reads `{tensor}`, so there is no box to compute", "it stays at root")
-    if group in {owner_of(nest, each) for each in path_to(nest.body, loop.symbol)}:
-        raise Refusal("placement", f"`{loop.name}` is a loop of `{tensor}` itself")
     inside = {id(leaf) for _, leaf in leaves_of(loop.body)}
     outside = [leaf.stage for _, leaf, _ in readers if id(leaf) not in inside]
     if outside:
         shared = _shared_loops([path for path, _, _ in readers])
         note = f"all readers are inside {', '.join(f'`{name}`' for name in shared)}" if shared else "it stays at root"
         raise Refusal("placement", f"`{outside[0]}`, outside of `{loop.name}`, reads `{tensor}` too", note)
+    if group in {owner_of(nest, each) for each in path_to(nest.body, loop.symbol)}:
+        raise Refusal("placement", f"`{loop.name}` is a loop of `{tensor}` itself")
 
 
 def _shared_loops(paths: Sequence[Path]) -> list[str]:

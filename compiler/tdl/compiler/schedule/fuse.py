@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from tdl.compiler.schedule.chain import perfect_chain
 from tdl.compiler.schedule.refusal import Refusal
-from tdl.compiler.schedule.tree import Loop, Nest, Node
+from tdl.compiler.schedule.tree import Kind, Loop, Nest, Node
 from tdl.compiler.schedule.walk import moved_buffers, replace_loop, substitute
 from tdl.language import forms
 from tdl.language.forms import Form, Symbol
@@ -33,6 +33,7 @@ def fuse(nest: Nest, loops: Sequence[Loop], name: str, line: int = -1) -> Nest:
                 message = f"the range of `{loop.name}` depends on `{other.name}`, so the two do not fill a rectangle"
                 raise Refusal("schedule", message, f"`{loop.name}` runs over {loop.lo}..{loop.hi}")
     outermost, innermost = loops[0], loops[-1]
+    kind = _kind(loops)
     symbol = Symbol(f"{outermost.stage}.{name}", "index")
     total = forms.constant(1)
     is_mixed = len({loop.descending for loop in loops}) > 1
@@ -46,7 +47,7 @@ def fuse(nest: Nest, loops: Sequence[Loop], name: str, line: int = -1) -> Nest:
         total = forms.product(total, extent)
     body = substitute(innermost.body, values)
     fused = replace(outermost, name=name, symbol=symbol, lo=forms.ZERO, hi=total, body=body, line=line)
-    fused = replace(fused, descending=outermost.descending and not is_mixed)
+    fused = replace(fused, kind=kind, descending=outermost.descending and not is_mixed)
 
     def change(_: Loop) -> tuple[Node, ...]:
         return (fused,)
@@ -56,3 +57,14 @@ def fuse(nest: Nest, loops: Sequence[Loop], name: str, line: int = -1) -> Nest:
         buffers = moved_buffers(buffers, loop.symbol, symbol, values)
     children = {**nest.children, **{loop.label: (fused.label,) for loop in loops}}
     return replace(nest, body=replace_loop(nest.body, outermost.symbol, change), buffers=buffers, children=children)
+
+
+def _kind(loops: Sequence[Loop]) -> Kind:
+    """Parallel where any is: that none of them carries a dependence is asked of the whole nest."""
+    kinds = {loop.kind for loop in loops}
+    if len(kinds) == 1:
+        return kinds.pop()
+    if kinds == {"serial", "parallel"}:
+        return "parallel"
+    listed = ", ".join(f"`{loop.name}` is {loop.kind}" for loop in loops)
+    raise Refusal("schedule", "loops of different kinds are not fused", listed)

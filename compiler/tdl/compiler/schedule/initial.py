@@ -68,7 +68,7 @@ class _Placer:
         found = _reduced(stage, leaf)
         own = {binder.index for binder in stage.indices}
         mixed = [form for index, form in leaf.at if index in own and not found.isdisjoint(form.symbols())]
-        for loop in path:
+        for loop in _inside_storage(self.nest, stage, path):
             if loop.symbol not in found and any(form.mentions(loop.symbol) for form in mixed):
                 found = found | {loop.symbol} if rewrites(self.nest, path, leaf, loop) else found
         return found
@@ -160,6 +160,13 @@ class _Copy:
         if any(symbol.kind == "index" for end in (binder.lo, binder.hi) for symbol in end.symbols()):
             return None
         return Loop(self.stage.name, own.name, own, binder.lo, binder.hi, ())
+
+
+def _inside_storage(nest: Nest, stage: Stage, path: Path) -> Path:
+    """The loops inside of those for whose iterations the results are kept."""
+    at = nest.buffers[stage.writes[0].tensor].at
+    symbols = [loop.symbol for loop in path]
+    return path if at not in symbols else path[symbols.index(at) + 1 :]
 
 
 def _initial(stage: Stage) -> Stage:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tdl.compiler.schedule.bounds import greatest_extent
-from tdl.compiler.schedule.races import conflict
+from tdl.compiler.schedule.races import Conflict, conflict
 from tdl.compiler.schedule.refusal import NeedsSize, Refusal
 from tdl.compiler.schedule.split import split
 from tdl.compiler.schedule.tree import Kind, Loop, Nest, Node, Update
@@ -35,14 +35,12 @@ def unroll(nest: Nest, loop: Loop, line: int = -1) -> Nest:
 
 
 def parallel(nest: Nest, loop: Loop, line: int = -1) -> Nest:
-    """Iterations on several threads."""
-    _free_of_conflicts(nest, loop, "parallel", allow_reductions=False)
+    """Iterations on several threads; `check_kinds` asks whether they may be."""
     return _marked(nest, loop, "parallel", line)
 
 
 def vectorize(nest: Nest, loop: Loop, lanes: int | None = None, line: int = -1) -> Nest:
     """Iterations in lanes. `lanes` splits first; the outer part keeps the name, and is unrolled where it is short."""
-    _free_of_conflicts(nest, loop, "a vector", allow_reductions=True)
     if lanes is None:
         count = greatest_extent(loop)
         if count is None:
@@ -56,10 +54,28 @@ def vectorize(nest: Nest, loop: Loop, lanes: int | None = None, line: int = -1) 
     outer, inner = (Symbol(f"{loop.stage}.{name}", "index") for name in names)
     children = {key: value for key, value in result.children.items() if key != loop.label}
     result = replace(result, children=children)
-    result = _marked(result, path_to(result.body, inner)[-1], "vector", line)
+    lane = path_to(result.body, inner)[-1]
+    if _conflict(result, lane, allow_reductions=True) is not None:
+        _free_of_conflicts(nest, loop, "a vector", allow_reductions=True)
+    result = _marked(result, lane, "vector", line)
     whole = path_to(result.body, outer)[-1]
     steps = greatest_extent(whole)
     return _marked(result, whole, "unrolled", line) if steps is not None and steps <= 8 else result
+
+
+def check_kinds(before: Nest, after: Nest) -> None:
+    """Refuse a line that leaves a parallel or vector loop what it may not be: whatever changed in it is asked again."""
+    known = {loop.symbol: loop for loop in loops_of(before.body)}
+    for loop in loops_of(after.body):
+        if loop.kind in ("serial", "unrolled") or (known.get(loop.symbol) == loop and before.buffers == after.buffers):
+            continue
+        what = "parallel" if loop.kind == "parallel" else "a vector"
+        _free_of_conflicts(after, loop, what, allow_reductions=loop.kind == "vector")
+        inner = next((each for each in loops_of(loop.body) if each.kind in ("vector", "parallel")), None)
+        if loop.kind == "vector" and inner is not None:
+            raise Refusal("schedule", f"`{loop.name}` is a vector, and `{inner.name}` in it is {inner.kind}")
+        if loop.kind == "vector" and greatest_extent(loop) is None:
+            raise NeedsSize(f"`{loop.name}` is a vector of {loop.hi - loop.lo} lanes, which no number bounds")
 
 
 def _marked(nest: Nest, loop: Loop, kind: Kind, line: int) -> Nest:
@@ -73,11 +89,7 @@ def _marked(nest: Nest, loop: Loop, kind: Kind, line: int) -> Nest:
 
 
 def _free_of_conflicts(nest: Nest, loop: Loop, what: str, *, allow_reductions: bool) -> None:
-    try:
-        found = conflict(nest, loop, allow_reductions=allow_reductions)
-    except Undecided:
-        message = f"whether `{loop.name}` carries a dependence could not be decided"
-        raise Refusal("undecided", message, "it was searched for too long") from None
+    found = _conflict(nest, loop, allow_reductions=allow_reductions)
     if found is None:
         return
     verb = "be parallel" if what == "parallel" else f"be {what}"
@@ -87,6 +99,14 @@ def _free_of_conflicts(nest: Nest, loop: Loop, what: str, *, allow_reductions: b
         notes.append(f"`rfactor` gives each iteration a partial result of its own: `rfactor {loop.label} -> P`")
     notes.extend(_alternatives(nest, loop, allow_reductions))
     raise Refusal("race", f"`{loop.label}` cannot {verb}: two of its iterations touch {found.element}", *notes)
+
+
+def _conflict(nest: Nest, loop: Loop, *, allow_reductions: bool) -> Conflict | None:
+    try:
+        return conflict(nest, loop, allow_reductions=allow_reductions)
+    except Undecided:
+        message = f"whether `{loop.name}` carries a dependence could not be decided"
+        raise Refusal("undecided", message, "it was searched for too long") from None
 
 
 def _reduces(nest: Nest, loop: Loop) -> str | None:

@@ -16,13 +16,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from tdl.compiler.schedule.chain import perfect_chain
+from tdl.compiler.schedule.extremes import eliminated
 from tdl.compiler.schedule.order import check_order
 from tdl.compiler.schedule.refusal import Refusal
 from tdl.compiler.schedule.tree import Leaf, Loop, Nest, Node
-from tdl.compiler.schedule.walk import binders_of, map_leaves, moved_buffers, path_to, replace_loop
+from tdl.compiler.schedule.walk import binders_of, map_leaves, moved_buffers, replace_loop
 from tdl.language import forms
 from tdl.language.forms import Form, Symbol
-from tdl.language.inequalities import extent
+from tdl.language.inequalities import Facts
+from tdl.language.witness import size_facts
 
 
 def reorder(nest: Nest, loops: Sequence[Loop], line: int = -1) -> Nest:
@@ -36,8 +38,7 @@ def reorder(nest: Nest, loops: Sequence[Loop], line: int = -1) -> Nest:
     if [loop.symbol for loop in order] == [loop.symbol for loop in chain]:
         return nest
     _check_storage(nest, chain)
-    above = path_to(nest.body, chain[0].symbol)[:-1]
-    ranged, guards = _rectangular(order, above)
+    ranged, guards = _rectangular(order, size_facts(nest.program))
     body: tuple[Node, ...] = chain[-1].body
     if guards:
         body = map_leaves(body, lambda leaf: (_guarded(leaf, guards),))
@@ -61,7 +62,7 @@ def _check_storage(nest: Nest, chain: tuple[Loop, ...]) -> None:
                 raise Refusal("schedule", f"`{buffer.tensor}` is kept for each iteration of `{loop.name}`")
 
 
-def _rectangular(order: Sequence[Loop], above: Sequence[Loop]) -> tuple[list[Loop], tuple[Form, ...]]:
+def _rectangular(order: Sequence[Loop], facts: Facts) -> tuple[list[Loop], tuple[Form, ...]]:
     """The loops with ranges that speak of outer loops only, and the guards that keep their meaning."""
     guards: list[Form] = []
     result: list[Loop] = []
@@ -71,8 +72,8 @@ def _rectangular(order: Sequence[Loop], above: Sequence[Loop]) -> tuple[list[Loo
             result.append(loop)
             continue
         known = [each for each in order if each.symbol != loop.symbol]
-        lo = _widest(loop.lo, known, inner, "least")
-        hi = _widest(loop.hi, known, inner, "greatest")
+        lo = _widest(loop.lo, known, inner, "least", facts)
+        hi = _widest(loop.hi, known, inner, "greatest", facts)
         if lo is None or hi is None:
             raise Refusal(
                 "schedule", f"the range of `{loop.name}`, {loop.lo}..{loop.hi}, depends on a loop that is inside it"
@@ -84,7 +85,7 @@ def _rectangular(order: Sequence[Loop], above: Sequence[Loop]) -> tuple[list[Loo
     return result, tuple(guards)
 
 
-def _widest(end: Form, loops: Sequence[Loop], inner: set[Symbol], which: str) -> Form | None:
+def _widest(end: Form, loops: Sequence[Loop], inner: set[Symbol], which: str, facts: Facts) -> Form | None:
     """The end of a range over all values of the loops that are now inside."""
     binders = binders_of(tuple(loop for loop in loops if loop.symbol in inner))
     if not any(symbol in inner for symbol in end.symbols()):
@@ -92,8 +93,14 @@ def _widest(end: Form, loops: Sequence[Loop], inner: set[Symbol], which: str) ->
     split_end = _without_inner(end, inner, which)
     if split_end is not None:
         return split_end
-    found = extent(_as_sizes(end, inner), binders, "least" if which == "least" else "greatest")
-    return found
+    widest: Form | None = end
+    for binder in reversed(binders):
+        widest = (
+            None if widest is None else eliminated(widest, binder, "least" if which == "least" else "greatest", facts)
+        )
+    if widest is not None and any(symbol in inner for symbol in widest.symbols()):
+        return None
+    return widest
 
 
 def _without_inner(end: Form, inner: set[Symbol], which: str) -> Form | None:
@@ -104,12 +111,6 @@ def _without_inner(end: Form, inner: set[Symbol], which: str) -> Form | None:
                 if not any(symbol in inner for symbol in side.symbols()):
                     return side + end.constant
     return None
-
-
-def _as_sizes(end: Form, inner: set[Symbol]) -> Form:
-    """Outer loops taken for sizes, so that only the inner ones are eliminated."""
-    outer = {s: forms.symbol(Symbol(s.name, "dim")) for s in end.symbols() if s not in inner and s.kind == "index"}
-    return forms.substitute(end, outer)
 
 
 def _guarded(leaf: Leaf, guards: tuple[Form, ...]) -> Leaf:

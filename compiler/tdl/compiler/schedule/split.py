@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tdl.compiler.schedule.refusal import Refusal
-from tdl.compiler.schedule.tree import Loop, Nest, Node
+from tdl.compiler.schedule.tree import Kind, Loop, Nest, Node
 from tdl.compiler.schedule.walk import moved_buffers, replace_loop, substitute
 from tdl.language import forms
 from tdl.language.forms import Form, Symbol
@@ -62,6 +62,16 @@ def tile_size(extent: Form, factor: int, outer: Form) -> Form:
     return forms.extreme("min", forms.constant(factor), left)
 
 
+def _kinds(kind: Kind) -> tuple[Kind, Kind]:
+    """Of the outer and the inner loop: threads take whole tiles, lanes are in one."""
+    match kind:
+        case "parallel":
+            return "parallel", "serial"
+        case "vector":
+            return "serial", "vector"
+    return kind, kind
+
+
 def _replaced(
     nest: Nest,
     loop: Loop,
@@ -73,8 +83,10 @@ def _replaced(
 ) -> Nest:
     def change(old: Loop) -> tuple[Node, ...]:
         body = substitute(old.body, {old.symbol: value})
-        low = replace(old, name=names[1], symbol=inner[0], lo=forms.ZERO, hi=inner[1], body=body, line=line)
-        return (replace(old, name=names[0], symbol=outer[0], lo=forms.ZERO, hi=outer[1], body=(low,), line=line),)
+        above, below = _kinds(old.kind)
+        low = replace(old, name=names[1], symbol=inner[0], lo=forms.ZERO, hi=inner[1], body=body, kind=below, line=line)
+        high = replace(old, name=names[0], symbol=outer[0], lo=forms.ZERO, hi=outer[1], body=(low,), kind=above)
+        return (replace(high, line=line),)
 
     children = {**nest.children, loop.label: tuple(f"{loop.stage}.{name}" for name in names)}
     body = replace_loop(nest.body, loop.symbol, change)

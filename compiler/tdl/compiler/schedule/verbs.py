@@ -250,7 +250,8 @@ def axis_named(nest: Nest, tensor: str, name: str) -> int:
     for stage in nest.stages.values():
         for target in stage.writes:
             for axis, coordinate in enumerate(target.coordinates):
-                if target.tensor == tensor and coordinate.symbol is not None and coordinate.symbol.name == name:
+                own = coordinate.symbol if target.tensor == tensor else None
+                if own is not None and name in (own.name, own.name.rpartition("[")[2].removesuffix("]")):
                     return axis
     raise Refusal("unknown-loop", f"`{tensor}` has no axis `{name}`")
 

@@ -45,6 +45,8 @@ def confirm(subject: Subject, number: int, nest: Nest, refusal: Diagnostic, size
         return "undecided"
     if refusal.code not in ("race", "order", "placement") or not isinstance(line, syntax.Line):
         return "structural"
+    if refusal.code == "race" and line.verb.text not in ("parallel", "vectorize"):
+        return "structural"  # a line that would put a conflict into a parallel loop
     goes_wrong = {"race": _races, "order": _disorders, "placement": _misplaces}[refusal.code](nest, line, refusal)
     if goes_wrong is None:
         return "confirmed"

@@ -43,7 +43,8 @@ class Writer:
 
     @property
     def loops(self) -> list[Loop]:
-        return list({loop.symbol: loop for loop in loops_of(self.nest.body)}.values())
+        """All that have names for people: the lanes that `vectorize by` makes have none."""
+        return [loop for loop in loops_of(self.nest.body) if not loop.name.endswith(".lane")]
 
     def some_loop(self) -> Loop | None:
         return self.rng.choice(self.loops) if self.loops else None
@@ -53,7 +54,8 @@ class Writer:
 
     def path(self, least: int = 1) -> Path | None:
         """The loops around some statement."""
-        paths = [path for path, _ in leaves_of(self.nest.body) if len(path) >= least]
+        paths = [named(path) for path, _ in leaves_of(self.nest.body)]
+        paths = [path for path in paths if len(path) >= least]
         return self.rng.choice(paths) if paths else None
 
     def chain(self, least: int) -> Sequence[Loop] | None:
@@ -85,15 +87,19 @@ class Writer:
             if self.nest.stages[leaf.stage].writes[0].tensor != tensor and any(
                 touch.tensor == tensor and not touch.is_write for touch in touches(self.nest, leaf)
             ):
-                found.append(path)
+                found.append(named(path))
         return found
 
     def touching(self, tensor: str) -> list[Path]:
         return [
-            path
+            named(path)
             for path, leaf in leaves_of(self.nest.body)
             if any(touch.tensor == tensor for touch in touches(self.nest, leaf))
         ]
+
+
+def named(path: Path) -> Path:
+    return tuple(loop for loop in path if not loop.name.endswith(".lane"))
 
 
 def perfect_from(loop: Loop) -> list[Loop]:
@@ -101,7 +107,7 @@ def perfect_from(loop: Loop) -> list[Loop]:
     chain = [loop]
     while len(chain[-1].body) == 1 and isinstance(chain[-1].body[0], Loop):
         chain.append(chain[-1].body[0])
-    return chain
+    return list(named(tuple(chain)))
 
 
 # ---- loops
@@ -222,7 +228,7 @@ def store(w: Writer) -> str | None:
         return None
     tensor = w.rng.choice(pool)
     at = w.nest.buffers[tensor].at
-    around = path_to(w.nest.body, at) if at is not None else ()
+    around = named(path_to(w.nest.body, at)) if at is not None else ()
     loop = w.rng.choice(around) if around and w.rng.random() < 0.9 else w.some_loop()
     return None if loop is None else f"store {tensor} at {w.name(loop)}"
 
@@ -233,7 +239,7 @@ def fold(w: Writer) -> str | None:
         return None
     tensor = w.rng.choice(pool)
     axes = [
-        coordinate.symbol.name
+        coordinate.symbol.name.rpartition("[")[2].removesuffix("]")
         for stage in w.nest.stages.values()
         for target in stage.writes
         if target.tensor == tensor
@@ -248,7 +254,7 @@ def rfactor(w: Writer) -> str | None:
     for path, leaf in leaves_of(w.nest.body):
         over = {binder.index for binder in w.nest.stages[leaf.stage].reduction}
         symbols = {symbol for own, form in leaf.at if own in over for symbol in form.symbols()}
-        reduced += [loop for loop in path if loop.symbol in symbols]
+        reduced += [loop for loop in named(path) if loop.symbol in symbols]
     loop = w.rng.choice(reduced) if reduced and w.rng.random() < 0.95 else w.some_loop()
     return None if loop is None else f"rfactor {w.name(loop)} -> {w.fresh('P')}"
 
