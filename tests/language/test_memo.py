@@ -159,3 +159,14 @@ def test_suggestions_are_not_remembered_with_an_item() -> None:
 def test_memos_are_bounded() -> None:
     for memo in (*MEMOS.values(), analysis.standard):
         assert memo.cache_info().maxsize is not None
+
+
+def test_what_is_remembered_is_what_would_be_computed() -> None:
+    lines = PROGRAM.splitlines(keepends=True)
+    texts = ["".join(lines[:number] + lines[number + 1 :]) for number in range(len(lines))]
+    texts += [PROGRAM.replace(name, "g") for name in ("half", "other", "add", "EPS", "f32", "X")]
+    warm = [analyse(Source("main.tdl", text), read={}.get).diagnostics for text in texts]
+    for text, remembered in zip(texts, warm):
+        for memo in MEMOS.values():
+            memo.cache_clear()
+        assert analyse(Source("main.tdl", text), read={}.get).diagnostics == remembered
