@@ -66,6 +66,8 @@ def test_sizes_that_are_none(marked: Marked) -> None:
         test j: pack(S=[3, -1])  # error: [shape] <S=[3, -1]> the dimension `S.1` would be -1
         test k: pack(S=[[3]])  # error: [test] <[[3]]> the size `S` takes an integer
         test m: dense(M=99999999999999999999, K=1, N=1)  # error: [shape] `M` would be 99999999999999999999, too large
+        op cube(X: f32[N]) -> Y: f32[N*N*N] {{ Y[i] = 0 }}
+        test n: cube(N=4194304)  # error: [shape] <cube(N=4194304)> which is too large
         test l: pack()  # error: [shape] <pack()> the dimension `S` of `pack` is not known
     """)
 

@@ -72,6 +72,9 @@ def bind(
         name: tuple(forms.evaluate(form, bound_sizes) for form in checked.program.tensors[name].shape)
         for name in checked.program.outputs
     }
+    for name, shape in shapes.items():
+        if any(size > I64.greatest for size in shape):
+            raise BindError("shape", f"`{name}` would have shape {list(shape)}, which is too large")
     return Bound(checked.program, bound_sizes, shapes)
 
 
