@@ -72,7 +72,11 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """`for symbol in lo..hi`, from the last value down where `descending`."""
+    """`for symbol in lo..hi`, from the last value down where `descending`.
+
+    `most` is a number that its iterations never exceed, for one to be unrolled or made into lanes: that was seen when
+    the loop was made, and may no longer show in ends that were simplified since.
+    """
 
     symbol: Symbol
     lo: Form
@@ -80,6 +84,7 @@ class Loop:
     body: tuple[Node, ...]
     kind: Kind = "serial"
     descending: bool = False
+    most: int | None = None
     origin: Origin = field(default=Origin(), compare=False)
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from tdl.compiler.kernel.tree import Allocate, Guard, Init, Lanes, Loop, Node, Place, Store, Update
 from tdl.language import forms
 from tdl.language.forms import Form, Symbol
-from tdl.language.tree import Access, Expr, map_children
+from tdl.language.tree import Access, Expr, map_children, symbols_of
 from tdl.language.tree import walk as walk_expr
 
 Nodes = tuple[Node, ...]
@@ -96,8 +96,6 @@ def accesses_in(form: Form) -> Iterator[Access]:
 
 def mentions(node: Node, symbol: Symbol) -> bool:
     """Whether the node or anything in it speaks of a symbol."""
-    from tdl.language.tree import symbols_of
-
     for each in walk((node,)):
         if any(form.mentions(symbol) for form in forms_of(each)):
             return True
@@ -122,6 +120,16 @@ def map_forms(node: Node, change: Callable[[Form], Form], change_expr: Callable[
         case Update(places, _, args):
             changed = tuple(_place(place, change) for place in places)
             return _with(node, places=changed, args=tuple(map(change_expr, args)))
+    return node
+
+
+def map_places(node: Node, change: Callable[[Place], Place]) -> Node:
+    """The node with what it writes changed."""
+    match node:
+        case Store(place):
+            return _with(node, place=change(place))
+        case Init(places) | Update(places):
+            return _with(node, places=tuple(map(change, places)))
     return node
 
 

@@ -67,7 +67,8 @@ class _Builder:
         stage = self.nest.stages.get(node.stage)
         definition, span = (stage.definition, stage.span) if stage is not None else (-1, Origin().span)
         origin = Origin(definition, span, node.line)
-        return (nodes.Loop(node.symbol, lo, hi, body, node.kind, node.descending, origin),) if body else ()
+        most = known.number(hi - lo, "greatest")
+        return (nodes.Loop(node.symbol, lo, hi, body, node.kind, node.descending, most, origin),) if body else ()
 
     # ---- statements
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from tdl.compiler.kernel.tree import Loop
 from tdl.compiler.schedule.bounds import greatest_value
 from tdl.compiler.schedule.extremes import eliminated, sides
 from tdl.language.forms import Form, Symbol
@@ -30,7 +31,35 @@ class Known:
         return replace(self, binders=(*self.binders, Binder(symbol, lo, hi)), conditions=(*self.conditions, *some))
 
     def where(self, conditions: Iterable[Form]) -> Known:
-        return replace(self, conditions=(*self.conditions, *conditions))
+        """Where conditions hold as well; those that bound a loop's counter bound its range."""
+        found = self
+        for form in conditions:
+            found = replace(found._narrowed(form), conditions=(*found.conditions, form))
+        return found
+
+    def most(self, loop: Loop) -> int | None:
+        """A number that the loop's iterations never exceed."""
+        shown = self.number(loop.hi - loop.lo, "greatest")
+        found = [each for each in (shown, loop.most) if each is not None]
+        return max(min(found), 0) if found else None
+
+    def _narrowed(self, form: Form) -> Known:
+        """The innermost counter in `form >= 0` within its ends and this one, where it is clear which is nearer."""
+        for position in reversed(range(len(self.binders))):
+            binder = self.binders[position]
+            step = dict(form.terms).get(binder.index, 0)
+            if not step and not form.mentions(binder.index):
+                continue
+            rest = Form(tuple(term for term in form.terms if term[0] != binder.index), form.constant)
+            if abs(step) != 1 or rest.mentions(binder.index):
+                return self
+            outer = replace(self, binders=self.binders[:position])
+            if step > 0 and outer.holds(-rest - binder.lo):
+                binder = replace(binder, lo=-rest)
+            elif step < 0 and outer.holds(binder.hi - rest - 1):
+                binder = replace(binder, hi=rest + 1)
+            return replace(self, binders=(*self.binders[:position], binder, *self.binders[position + 1 :]))
+        return self
 
     def holds(self, goal: Form) -> bool:
         """Whether `goal >= 0` is certain."""

@@ -5,18 +5,53 @@ A pass is a pure function in a file of its own. Their order is not free; each sa
 
 from __future__ import annotations
 
-from tdl.compiler.kernel.tree import Kernel
+from collections.abc import Callable
+from dataclasses import replace
+
+from tdl.compiler.kernel.tree import Kernel, Loop
+from tdl.compiler.kernel.walk import walk
 from tdl.compiler.lower.arenas import place_arenas
 from tdl.compiler.lower.build import build_kernel
+from tdl.compiler.lower.copies import vectorize_copies
+from tdl.compiler.lower.partition import partition_loops
 from tdl.compiler.lower.simplify import simplify
 from tdl.compiler.lower.single import drop_single_iterations
+from tdl.compiler.lower.unroll import unroll_loops
+from tdl.compiler.lower.vectors import vectorize_loops
 from tdl.compiler.schedule.initial import with_initialisations
 from tdl.compiler.schedule.tree import Nest
 
+Pass = Callable[[Kernel], Kernel]
 
-def lower(nest: Nest) -> Kernel:
+PASSES: tuple[Pass, ...] = (
+    # Ranges and conditions are as the schedule's lines left them; everything below asks what they are.
+    simplify,
+    # Before loops are cut, since a vector loop never is.
+    vectorize_copies,
+    # While loops are still what the schedule says: a cut is made once, not in each copy.
+    partition_loops,
+    # Copies before vectors: in a copy, a loop's counter is a number, and so is how many lanes its last vector has.
+    unroll_loops,
+    vectorize_loops,
+    # A vector that was longer than the machine's became a short loop over several.
+    unroll_loops,
+    # Last, as bodies are no longer copied or dropped.
+    place_arenas,
+)
+
+
+def lower(nest: Nest, after: Callable[[str, Kernel], None] | None = None) -> Kernel:
+    """The kernel of a nest. `after` is told of each pass and the kernel that it made."""
     nest = drop_single_iterations(nest)  # first: what is innermost is then seen by all that follows
-    nest = with_initialisations(nest)
-    kernel = build_kernel(nest)
-    kernel = simplify(kernel)
-    return place_arenas(kernel)
+    kernel = build_kernel(with_initialisations(nest))
+    kernel = replace(kernel, is_final=_is_scheduled(kernel))
+    for each in PASSES:
+        kernel = each(kernel)
+        if after is not None:
+            after(each.__name__, kernel)
+    return kernel
+
+
+def _is_scheduled(kernel: Kernel) -> bool:
+    """Whether somebody decided about vectors or unrolling, so that LLVM shall not."""
+    return any(isinstance(node, Loop) and node.kind in ("vector", "unrolled") for node in walk(kernel.body))

@@ -13,7 +13,7 @@ from dataclasses import replace
 from math import gcd
 
 from tdl.compiler.kernel.tree import Checked, Guard, Kernel, Lanes, Loop, Node
-from tdl.compiler.kernel.walk import Nodes, body_of, map_bodies, map_forms, with_body
+from tdl.compiler.kernel.walk import Nodes, body_of, map_bodies, map_forms, substitute, with_body
 from tdl.compiler.lower.known import Known
 from tdl.language import forms
 from tdl.language.conditions import formula_of
@@ -41,6 +41,8 @@ def _node(node: Node, known: Known) -> Nodes:
         case Loop(symbol, lo, hi):
             if known.holds(lo - hi):
                 return ()
+            if hi - lo == forms.constant(1) and node.kind != "parallel":
+                return simplified_nodes(substitute(node.body, {symbol: lo}), known)
             return with_body(node, simplified_nodes(node.body, known.inside(symbol, lo, hi)))
         case Lanes(symbol, count, active):
             if active is not None and known.holds(active - count):

@@ -87,7 +87,8 @@ class Statements:
             return None
         context, block = self.context, self.context.block
         active = form_value(context, node.active, lower_expr, Site(node.origin.span))
-        kind = f"i{max(8, min(64, 512 // node.count))}"  # as wide as a vector of so many lanes can be
+        bits = max(8 if node.count < 256 else 16, min(64, 512 // node.count))
+        kind = f"i{bits}"  # as wide as a vector of so many lanes can be
         most = intrinsic(block, "smin", intrinsic(block, "smax", active, integer(0)), integer(node.count))
         if kind != "i64":
             most = cast(block, "trunc", most, kind)
