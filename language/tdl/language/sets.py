@@ -271,7 +271,7 @@ def _asked(ask: Callable[[], _Answer]) -> _Answer:
 
     try:
         return ask()
-    except islpy.Error as error:
+    except (islpy.Error, TypeError) as error:  # a number asked for beyond the budget comes as None
         raise Undecided from error
 
 

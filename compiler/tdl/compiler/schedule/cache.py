@@ -89,7 +89,19 @@ def _layout_digits(nest: Nest, request: Request, accesses: Sequence[Touching], b
             raise Refusal(
                 "cache", f"`{item}` is no part of a subscript of `{request.tensor}` here", f"its parts are {names}"
             )
+        if len(found) > 1:
+            labels = ", ".join(f"`{digit.label}`" for digit in found)
+            raise Refusal("cache", f"`{item}` may be any of {labels}")
         chosen.append(found[0])
+    if len(set(chosen)) < len(chosen):
+        raise Refusal("cache", "a part of a subscript is listed twice in the layout")
+    for axis, extent in enumerate(box.extents):
+        least = min((digit.step for digit in available if digit.axis == axis), default=None)
+        if least != 1 and extent != forms.constant(1):
+            message = (
+                f"no part of a subscript counts axis {axis} one by one, so two elements would be stored in one place"
+            )
+            raise Refusal("cache", message, f"the box is {show_box(request.tensor, box)}")
     missing = [digit for digit in available if digit not in chosen]
     if missing:
         raise Refusal(

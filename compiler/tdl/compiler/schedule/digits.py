@@ -51,6 +51,8 @@ def digits_of(nest: Nest, accesses: Sequence[Touching], box: Region | None) -> l
 def _axis_digits(access: Touching, axis: int, form: Form) -> list[Digit]:
     steps: list[tuple[int, str, str]] = []
     for loop in access.inside:
+        if (loop.hi - loop.lo) == forms.constant(1):
+            continue
         coefficient = dict(form.terms).get(loop.symbol, 0)
         if coefficient > 0:
             steps.append((coefficient, loop.name, loop.label))
@@ -60,6 +62,10 @@ def _axis_digits(access: Touching, axis: int, form: Form) -> list[Digit]:
     digits: list[Digit] = []
     above: int | None = None
     for step, name, label in steps:
+        if above == step:
+            raise Refusal(
+                "cache", f"the subscript {form} moves by {step} with several loops, which make no digits of it"
+            )
         if above is not None and above % step:
             raise Refusal(
                 "cache", f"the subscript {form} has steps {above} and {step}, of which neither divides the other"

@@ -19,6 +19,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from tdl.compiler.schedule.extremes import eliminated
+from tdl.compiler.schedule.owners import owner_of
 from tdl.compiler.schedule.races import rewrites
 from tdl.compiler.schedule.refusal import Refusal
 from tdl.compiler.schedule.tree import Copy, Initial, Leaf, Loop, Nest, Node, Stage, Update
@@ -73,6 +74,11 @@ class _Placer:
                 found = found | {loop.symbol} if rewrites(self.nest, path, leaf, loop) else found
         return found
 
+    def foreign(self, name: str, outer: Path) -> set[Symbol]:
+        """The loops around that are not of the stage's own group."""
+        group = self.nest.groups.get(self.updates[name].writes[0].tensor)
+        return {loop.symbol for loop in outer if owner_of(self.nest, loop) != group}
+
     def _beginning(self, node: Node, outer: Path) -> Iterator[str]:
         """The updates whose outermost reduction loop is the node, or that stand here without any."""
         if isinstance(node, Leaf):
@@ -92,7 +98,9 @@ class _Placer:
                     if leaf.stage == name:
                         leaf = replace(leaf, through=_kept_outside(self.nest, leaf, outer))
                         dropped = self.reduced(leaf, (*outer, *path))
-                        copy = _Copy(self.updates[name], leaf, self.facts).around(path, dropped)
+                        copy = _Copy(self.updates[name], leaf, self.facts, self.foreign(name, outer)).around(
+                            path, dropped
+                        )
                         found.extend(each for each in copy if each not in found)
         return tuple(found)
 
@@ -100,8 +108,8 @@ class _Placer:
 class _Copy:
     """The spatial loops of one leaf, without those of the reduction."""
 
-    def __init__(self, stage: Stage, leaf: Leaf, facts: Facts) -> None:
-        self.stage, self.leaf, self.facts = stage, leaf, facts
+    def __init__(self, stage: Stage, leaf: Leaf, facts: Facts, foreign: set[Symbol]) -> None:
+        self.stage, self.leaf, self.facts, self.foreign = stage, leaf, facts, foreign
         self.at = dict(leaf.at)
 
     def around(self, path: Path, reduced: set[Symbol]) -> tuple[Node, ...]:
@@ -134,7 +142,7 @@ class _Copy:
 
     def _over_all(self, own: Symbol, form: Form, path: Path, dropped: set[Symbol]) -> Loop:
         """A loop over all values that an own index has while the dropped loops run."""
-        whole = self._whole(own, form, path)
+        whole = self._whole(own, form, path, self.foreign)
         if whole is not None:
             return whole
         lo: Form | None = form
@@ -147,19 +155,23 @@ class _Copy:
             raise Refusal("schedule", message, f"`{own}` is {form}, in loops that run over the reduction as well")
         return Loop(self.stage.name, own.name, own, lo, hi + 1, ())
 
-    def _whole(self, own: Symbol, form: Form, path: Path) -> Loop | None:
-        """The index's own range, where every loop that counts it begins here: then it takes all of its values."""
-        symbols = {symbol for symbol in form.symbols() if symbol.kind == "index"}
-        here = {loop.symbol: loop for loop in path}
-        for symbol in symbols:
-            if symbol not in here or any(
-                s.kind == "index" and s not in here for end in (here[symbol].lo, here[symbol].hi) for s in end.symbols()
-            ):
-                return None
-        binder = next(binder for binder in self.stage.indices if binder.index == own)
-        if any(symbol.kind == "index" for end in (binder.lo, binder.hi) for symbol in end.symbols()):
+    def _whole(self, own: Symbol, form: Form, path: Path, foreign: set[Symbol]) -> Loop | None:
+        """The index's own range, where every loop that counts it begins here: then it takes all of its values.
+
+        `foreign` are the loops around that the stage was placed in: these may leave it only a part.
+        """
+        inside = {loop.symbol: loop for loop in path}
+        reached = {symbol for symbol in form.symbols() if symbol.kind == "index"}
+        if not reached <= set(inside):
             return None
-        return Loop(self.stage.name, own.name, own, binder.lo, binder.hi, ())
+        for loop in reversed(path):
+            if loop.symbol in reached:
+                reached.update((*loop.lo.symbols(), *loop.hi.symbols()))
+        binder = next(binder for binder in self.stage.indices if binder.index == own)
+        lo, hi = (forms.substitute(end, self.at) for end in (binder.lo, binder.hi))
+        if not reached.isdisjoint(foreign) or any(symbol in inside for end in (lo, hi) for symbol in end.symbols()):
+            return None
+        return Loop(self.stage.name, own.name, own, lo, hi, ())
 
 
 def _inside_storage(nest: Nest, stage: Stage, path: Path) -> Path:

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from tdl.compiler.schedule.compute import compute_at
-from tdl.compiler.schedule.owners import own_paths
+from tdl.compiler.schedule.owners import is_accumulator, own_paths
 from tdl.compiler.schedule.refusal import Refusal
 from tdl.compiler.schedule.replay import replayed, taken_out
 from tdl.compiler.schedule.touches import touches
@@ -29,6 +29,8 @@ def inline(nest: Nest, tensor: str, line: int = -1) -> Nest:
     """The nest without the stage; its value stands in its readers."""
     if nest.tensors[tensor].role == "output":
         raise Refusal("placement", f"`{tensor}` is an output: it must be stored")
+    if is_accumulator(nest, tensor):
+        return nest  # it is in a register at its use already
     group = nest.groups[tensor]
     own = [leaf for _, leaf in own_paths(nest, group) if _writes(nest, leaf, tensor)]
     stages = {leaf.stage for leaf in own}

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 
 from tdl.compiler.schedule.refusal import Refusal
 from tdl.compiler.schedule.touches import Touch, touches
-from tdl.compiler.schedule.tree import Buffer, Leaf, Loop, Nest
-from tdl.compiler.schedule.walk import Path, leaves_of
+from tdl.compiler.schedule.tree import Buffer, Copy, Leaf, Loop, Nest, Update
+from tdl.compiler.schedule.walk import Path, leaves_of, path_to
 from tdl.language import forms
 from tdl.language.conditions import AtLeast, Equal, Formula, equal, every, less, some, substituted
 from tdl.language.forms import Symbol
@@ -20,9 +20,10 @@ from tdl.language.sets import is_empty
 from tdl.language.witness import find_witness, show_point, size_facts, size_symbols
 
 
-def check_order(nest: Nest, what: str) -> None:
-    """Refuse `what` with the two iterations that come in the wrong order."""
-    placed = list(leaves_of(nest.body))
+def check_order(nest: Nest, what: str, moved: Symbol) -> None:
+    """Refuse `what` with the two iterations that come in the wrong order; `moved` is the outermost loop it changed."""
+    path = path_to(nest.body, moved)
+    placed = list(leaves_of((path[-1],), path[:-1]))
     facts = size_facts(nest.program).formulas
     for position, (path, leaf) in enumerate(placed):
         for other, (before_path, before) in enumerate(placed):
@@ -35,9 +36,19 @@ def check_order(nest: Nest, what: str) -> None:
 
 def _may_be_put_wrong(nest: Nest, reader: Leaf, writer: Leaf) -> bool:
     """Whether the stages' own order can matter: a stage that reads itself, or another of its recurrence."""
+    if _are_copies_of_partial_results(nest, reader, writer):
+        return False
     written = {target.tensor for target in nest.stages[writer.stage].writes}
     read = {touch.tensor for touch in touches(nest, reader) if not touch.is_write}
     return bool(written & read)
+
+
+def _are_copies_of_partial_results(nest: Nest, reader: Leaf, writer: Leaf) -> bool:
+    """Whether these bring an update's partial results into a cache and back, to be brought in by the next iteration."""
+    if writer.stage != f"{reader.stage}.out" or not isinstance(nest.stages[reader.stage].work, Copy):
+        return False
+    using = [leaf for _, leaf in leaves_of(nest.body) if reader.stage in dict(leaf.through).values()]
+    return all(isinstance(nest.stages[leaf.stage].work, Update) for leaf in using)
 
 
 def _flows(nest: Nest, reader: Leaf, writer: Leaf) -> Iterator[tuple[Touch, Touch]]:

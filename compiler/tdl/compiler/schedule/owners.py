@@ -23,6 +23,11 @@ def owner_of(nest: Nest, loop: Loop) -> str | None:
     return None
 
 
+def is_accumulator(nest: Nest, tensor: str) -> bool:
+    """Whether it is a reduction taken out of a definition: gathered in a register where the definition uses it."""
+    return tensor in nest.first and tensor not in nest.program.tensors and nest.groups[tensor] in nest.program.tensors
+
+
 def guests_of(nest: Nest, group: str) -> tuple[list[str], list[str]]:
     """The groups that are computed in a group's loops, in the order of the program, and the copies made there."""
     inside = [leaf for path, leaf in leaves_of(nest.body) if any(_group_of_loop(nest, loop) == group for loop in path)]

@@ -50,7 +50,7 @@ def reorder(nest: Nest, loops: Sequence[Loop], line: int = -1) -> Nest:
         body=replace_loop(nest.body, chain[0].symbol, lambda _: body),
         buffers=moved_buffers(nest.buffers, chain[-1].symbol, order[-1].symbol, {}),
     )
-    check_order(result, f"this order of {', '.join(f'`{loop.name}`' for loop in loops)}")
+    check_order(result, f"this order of {', '.join(f'`{loop.name}`' for loop in loops)}", order[0].symbol)
     return result
 
 

@@ -25,7 +25,7 @@ def skew(nest: Nest, outer: Loop, inner: Loop, factor: int, names: tuple[str, st
     """The nest with the wavefront; a refusal names the least factor that works."""
     result = _skewed(nest, outer, inner, factor, names, line)
     try:
-        check_order(result, f"this wavefront of `{outer.name}` and `{inner.name}`")
+        check_order(result, f"this wavefront of `{outer.name}` and `{inner.name}`", _wavefront(outer, names))
     except Refusal as refusal:
         works = _least_that_works(nest, outer, inner, names)
         note = f"`by {works}` is the least that works" if works is not None else "no factor up to 8 works"
@@ -33,10 +33,14 @@ def skew(nest: Nest, outer: Loop, inner: Loop, factor: int, names: tuple[str, st
     return result
 
 
+def _wavefront(outer: Loop, names: tuple[str, str]) -> Symbol:
+    return Symbol(f"{outer.stage}.{names[0]}", "index")
+
+
 def _least_that_works(nest: Nest, outer: Loop, inner: Loop, names: tuple[str, str]) -> int | None:
     for factor in range(1, _TRIED + 1):
         try:
-            check_order(_skewed(nest, outer, inner, factor, names, -1), "")
+            check_order(_skewed(nest, outer, inner, factor, names, -1), "", _wavefront(outer, names))
         except Refusal:
             continue
         return factor

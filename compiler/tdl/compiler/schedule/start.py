@@ -42,7 +42,9 @@ def start(program: Program) -> Nest:
     base: dict[str, tuple[Node, ...]] = {}
     for node in body:
         stages = [leaf.stage for _, leaf in leaves_of((node,))]
+        defined = [builder.definitions[builder.stages[stage].definition] for stage in stages]
         written = [target.tensor for stage in stages for target in builder.stages[stage].writes]
+        written += [target.tensor for definition in defined for target in definition.targets]
         known = next((groups[tensor] for tensor in written if tensor in groups), written[-1])
         groups.update(dict.fromkeys(written, known))
         base[known] = (*base.get(known, ()), node)

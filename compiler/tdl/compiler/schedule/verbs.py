@@ -13,6 +13,7 @@ from tdl.compiler.schedule.inline import inline
 from tdl.compiler.schedule.kinds import parallel, unroll, vectorize
 from tdl.compiler.schedule.layout import store_in
 from tdl.compiler.schedule.names import find_loop, find_stage
+from tdl.compiler.schedule.owners import is_accumulator
 from tdl.compiler.schedule.peel import peel
 from tdl.compiler.schedule.refusal import Refusal
 from tdl.compiler.schedule.reorder import reorder
@@ -161,10 +162,21 @@ def _cache(nest: Nest, given: Arguments) -> Nest:
     return cache(nest, Request(tensor, loop, name, memory, items, given.number))  # type: ignore[arg-type]
 
 
+def _check_placed(nest: Nest, tensor: str) -> None:
+    """A stage that can be placed: a reduction inside a definition has its place, where it is used."""
+    find_stage(nest, tensor)
+    if tensor not in nest.groups:
+        raise Refusal("placement", f"`{tensor}` is a copy, or a part of a tensor: it has its place")
+    if is_accumulator(nest, tensor):
+        group = nest.groups[tensor]
+        message = f"`{tensor}` is gathered where `{group}` uses it, and goes where `{group}` goes"
+        raise Refusal("placement", message)
+
+
 def _compute(nest: Nest, given: Arguments) -> Nest:
     (tensor,) = given.refs()
     place = given.ref("at") or "root"
-    find_stage(nest, tensor)
+    _check_placed(nest, tensor)
     if place == "root":
         return compute_at_root(nest, tensor)
     return compute_at(nest, tensor, find_loop(nest, place), given.number)
@@ -172,13 +184,13 @@ def _compute(nest: Nest, given: Arguments) -> Nest:
 
 def _store(nest: Nest, given: Arguments) -> Nest:
     (tensor,) = given.refs()
-    find_stage(nest, tensor)
+    _check_placed(nest, tensor)
     return store_at(nest, tensor, find_loop(nest, given.ref("at") or ""), given.number)
 
 
 def _fold(nest: Nest, given: Arguments) -> Nest:
     tensor, _, name = given.refs()[0].rpartition(".")
-    find_stage(nest, tensor)
+    _check_placed(nest, tensor)
     (count,) = given.integers("by")
     return fold(nest, tensor, axis_named(nest, tensor, name), count, given.number)
 

@@ -85,7 +85,7 @@ def _operands(line: syntax.Line, form: LineForm, state: State) -> list[Loop]:
         match form.operands:
             case "loop":
                 loop = find_loop(operand, state)
-                if loop is not None and any(loop is each for each in loops):
+                if loop is not None and not loop.is_open and any(loop is each for each in loops):
                     state.scope.error("schedule", f"`{loop.name}` is listed twice", operand.span)
                 loops.extend([loop] if loop is not None else [])
             case "stage":

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from contextlib import suppress
 from itertools import product
 from typing import Any
 from unittest.mock import patch
@@ -19,8 +19,8 @@ from tdl.compiler.schedule import skew as skewing
 from tdl.compiler.schedule import verbs
 from tdl.compiler.schedule.evaluate import evaluate_nest
 from tdl.compiler.schedule.names import find_loop
-from tdl.compiler.schedule.refusal import Refusal
 from tdl.compiler.schedule.split import split
+from tdl.compiler.schedule.store import computed_at
 from tdl.compiler.schedule.tree import Nest
 from tdl.compiler.schedule.values import Values
 from tdl.compiler.schedule.walk import path_to
@@ -30,10 +30,11 @@ from tdl.language.diagnostic import Diagnostic, InternalError
 from tdl.language.evaluate import evaluate
 from tdl.language.failure import Failure
 from tdl.language.forms import Symbol
+from tdl.language.forms import evaluate as evaluated
 from tdl.language.tree import Access, walk
 
 from tests.compiler.schedule.generated.cases import Sizes, Subject, symbols
-from tests.compiler.schedule.generated.tracing import Trace
+from tests.compiler.schedule.generated.tracing import Reading, Trace
 
 _TRIED = 40
 
@@ -51,11 +52,9 @@ def confirm(subject: Subject, number: int, nest: Nest, refusal: Diagnostic, size
     if goes_wrong is None:
         return "confirmed"
     for here in _sizes(subject, refusal, sizes):
-        try:
+        with suppress(Failure):
             if goes_wrong(subject, here):
                 return "confirmed"
-        except Failure:
-            continue
     return "data" if _uses_data(subject) else "conservative"
 
 
@@ -151,6 +150,8 @@ _SAID_BY_THE_LANGUAGE = (
     "is not placed in a loop",
     "and only as a whole",
     "would be shared by its iterations",
+    "goes where",
+    "is a copy, or a part of a tensor",
 )
 """What language.md refuses whatever the sizes."""
 
@@ -158,7 +159,33 @@ _SAID_BY_THE_LANGUAGE = (
 def _misplaces(nest: Nest, line: syntax.Line, refusal: Diagnostic) -> Wrong | None:
     if any(words in refusal.message for words in _SAID_BY_THE_LANGUAGE):
         return None
+    tensor = next(operand.text for operand in line.operands if isinstance(operand, syntax.Ref))
+    if "is a recurrence, and only part of it" in refusal.message:
+        place = next(clause.values[0] for clause in line.clauses if clause.keyword.text == "at")
+        loop = find_loop(nest, place.text)  # type: ignore[union-attr]
+        return lambda subject, sizes: _reads_part(subject, nest, loop.symbol, tensor, sizes)
+    if "does not hold the" in refusal.message:
+        tensor, _, name = tensor.rpartition(".")
+        axis = verbs.axis_named(nest, tensor, name)
+        count = int(re.findall(r"a ring of (\d+)", refusal.message)[0])
+        at = computed_at(nest, tensor)[0][-1].symbol
+        return lambda subject, sizes: any(
+            span[axis] > count for span in _spans(subject, nest, at, tensor, sizes) if span
+        )
     return lambda subject, sizes: False
+
+
+def _reads_part(subject: Subject, nest: Nest, at: Symbol, tensor: str, sizes: Sizes) -> bool:
+    """Whether some iteration of a loop reads less of a tensor than all of it."""
+    shape = tuple(evaluated(size, symbols(sizes)) for size in nest.tensors[tensor].shape)
+    return any(span != shape for span in _spans(subject, nest, at, tensor, sizes))
+
+
+def _spans(subject: Subject, nest: Nest, at: Symbol, tensor: str, sizes: Sizes) -> list[tuple[int, ...]]:
+    """How far apart what each iteration of a loop reads of a tensor is, by axis."""
+    reading = Reading(at, tensor)
+    evaluate_nest(nest, subject.inputs(sizes), symbols(sizes), reading)
+    return [tuple(max(a) - min(a) + 1 for a in zip(*elements)) for elements in reading.found if elements]
 
 
 def _uses_data(subject: Subject) -> bool:
@@ -168,5 +195,3 @@ def _uses_data(subject: Subject) -> bool:
         for definition in subject.program.definitions
         for node in walk(definition.value)
     )
-
-

@@ -1,4 +1,4 @@
-"""The kinds of stages that random ops are made of. Each writes one definition, or one recurrence, of the latest array."""
+"""The kinds of stages that random ops are made of. Each writes a definition or a recurrence of the latest array."""
 
 from __future__ import annotations
 
@@ -139,9 +139,7 @@ def stencil(b: Builder) -> Array:
     if b.rng.random() < 0.3:
         axis = b.rng.randrange(len(here))
         moved = [f"{index} + d" if position == axis else index for position, index in enumerate(here)]
-        return define(
-            b, b.target(source.dims), here, f"sum({at(source, moved, boundary)} for d in -1..2)", ranged=True
-        )
+        return define(b, b.target(source.dims), here, f"sum({at(source, moved, boundary)} for d in -1..2)", ranged=True)
     return define(b, b.target(source.dims), here, mixed(b, terms), ranged=True)
 
 
@@ -337,7 +335,9 @@ def scan(b: Builder) -> Array:
         value += f" + {at(source, there(f'{t} - 1' if ascends else f'{t} + 1'), '0')}"
     first = "0" if ascends else f"{size} - 1"
     span = f"1..{size}" if ascends else f"0..{size} - 1"
-    b.write(f"{at(target, there(first))} = {at(source, there(first))}", f"{at(target, here)} = {value}  for {t} in {span}")
+    b.write(
+        f"{at(target, there(first))} = {at(source, there(first))}", f"{at(target, here)} = {value}  for {t} in {span}"
+    )
     return target
 
 
@@ -348,11 +348,16 @@ def table(b: Builder) -> Array:
     first, second = b.rng.sample(range(len(here)), 2)
     target = b.target(source.dims)
     signs = b.rng.choice(((-1, -1), (-1, -1), (-1, 1), (1, -1)))
-    steps = b.rng.choice((((1, 0), (0, 1)), ((1, 1), (1, 0)), ((1, 0), (0, 1), (1, 1)), ((1, -1), (0, 1)), ((2, 0), (0, 1))))
+    steps = b.rng.choice(
+        (((1, 0), (0, 1)), ((1, 1), (1, 0)), ((1, 0), (0, 1), (1, 1)), ((1, -1), (0, 1)), ((2, 0), (0, 1)))
+    )
     terms = []
     for step in steps:
         moves = {first: step[0] * signs[0], second: step[1] * signs[1]}
-        moved = [f"{index} {'+' if moves[p] > 0 else '-'} {abs(moves[p])}" if moves.get(p) else index for p, index in enumerate(here)]
+        moved = [
+            f"{index} {'+' if moves[p] > 0 else '-'} {abs(moves[p])}" if moves.get(p) else index
+            for p, index in enumerate(here)
+        ]
         terms.append(at(target, moved, "0"))
     value = f"max({terms[0]}, {terms[1]}{''.join(f' + {term}' for term in terms[2:])}) + {at(source, here)}"
     return define(b, target, here, value, ranged=True)

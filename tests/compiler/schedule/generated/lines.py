@@ -43,8 +43,7 @@ class Writer:
 
     @property
     def loops(self) -> list[Loop]:
-        """All that have names for people: the lanes that `vectorize by` makes have none."""
-        return [loop for loop in loops_of(self.nest.body) if not loop.name.endswith(".lane")]
+        return list(named(tuple(loops_of(self.nest.body))))
 
     def some_loop(self) -> Loop | None:
         return self.rng.choice(self.loops) if self.loops else None
@@ -71,7 +70,7 @@ class Writer:
             is_short = find_loop(self.nest, loop.name).symbol == loop.symbol
         except Refusal:
             is_short = False
-        return loop.name if is_short and self.rng.random() < 0.7 else loop.label
+        return loop.name if is_short and loop.name.isidentifier() and self.rng.random() < 0.7 else loop.label
 
     def computed(self) -> list[str]:
         return list(self.nest.groups)
@@ -99,7 +98,12 @@ class Writer:
 
 
 def named(path: Path) -> Path:
-    return tuple(loop for loop in path if not loop.name.endswith(".lane"))
+    """The loops that have names for people: not the lanes of `vectorize by`, nor a copy's loops over a pack's axes."""
+    return tuple(
+        loop
+        for loop in path
+        if not loop.name.endswith(".lane") and not (loop.stage.startswith("Q") and "." in loop.name)
+    )
 
 
 def perfect_from(loop: Loop) -> list[Loop]:
@@ -274,7 +278,7 @@ def cache(w: Writer) -> str | None:
     memory = w.rng.choice(("", "", "", " in register", " in stack"))
     layout = ""
     if w.rng.random() < 0.35:
-        inside = [loop.name for loop in path[position + 1 :]]
+        inside = [w.name(loop) for loop in path[position + 1 :]]
         w.rng.shuffle(inside)
         layout = f" layout [{', '.join(inside)}]" if inside else ""
     pad = w.rng.choice(("", "", "", " pad 0"))

@@ -32,8 +32,8 @@ class Array:
 class RandomOp:
     """An op's text, the kinds of its stages, and what its sizes and inputs must be like.
 
-    `indices` are inputs that hold subscripts: the dimension that they stay below; `offsets` those that ascend from 0 to a
-    dimension. `facts` are conditions on the sizes, as text that Python reads too.
+    `indices` are inputs that hold subscripts, with the dimension that they stay below; `offsets` those that ascend from
+    0 to a dimension. `facts` are conditions on the sizes, as text that Python reads too.
     """
 
     text: str

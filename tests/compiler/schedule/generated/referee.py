@@ -28,7 +28,7 @@ from tdl.language.tree import Program
 
 from tests.compiler.schedule.generated.cases import Case, Sizes, Subject, symbols
 from tests.compiler.schedule.generated.confirm import confirm
-from tests.compiler.schedule.generated.tracing import Order, Trace, backwards, shuffled
+from tests.compiler.schedule.generated.tracing import Trace, backwards, shuffled
 
 Verdict = Literal["accepted", "structural", "confirmed", "conservative", "data", "undecided"]
 
@@ -79,7 +79,7 @@ def judge(case: Case) -> Report:
 def _applied(report: Report, apply: object, when: str) -> Applied | None:
     try:
         return apply()  # type: ignore[operator, no-any-return]
-    except Exception as error:  # noqa: BLE001: a traceback is what is looked for
+    except Exception as error:
         report.failures.append(f"traceback {type(error).__name__}: {error} ({when})")
         return None
 
@@ -137,7 +137,7 @@ def _results(report: Report, subject: Subject, program: Program, nest: Nest, siz
         wanted = evaluate(program, inputs, values)
     except Failure:
         return
-    for name, order, trace in _runs(nest):
+    for name, trace in _runs(nest):
         found = _run(report, nest, inputs, values, trace, f"{name}, {when}")
         if found is None:
             return
@@ -152,15 +152,15 @@ def _results(report: Report, subject: Subject, program: Program, nest: Nest, siz
             return
 
 
-def _runs(nest: Nest) -> Iterator[tuple[str, Order, Trace]]:
+def _runs(nest: Nest) -> Iterator[tuple[str, Trace]]:
     """The nest in order, watched; and, where some loops have no order, in others."""
     loops = list(loops_of(nest.body))
     free = {loop.symbol for loop in loops if loop.kind in ("parallel", "vector")}
     vectors = {loop.symbol for loop in loops if loop.kind == "vector"}
-    yield "in order", list, Trace(nest, free, vectors)
+    yield "in order", Trace(nest, free, vectors)
     if free:
         for name, order in (("backwards", backwards), ("at random", shuffled(Random(len(loops))))):
-            yield name, order, Trace(nest, moved=free, arrange=order)
+            yield name, Trace(nest, moved=free, arrange=order)
 
 
 def _run(
@@ -174,7 +174,7 @@ def _run(
         report.failures.append(f"refused too late: {refusal.message} ({when})")
     except Failure as failure:
         report.failures.append(f"raises: {failure} ({when})")
-    except Exception as error:  # noqa: BLE001: a traceback is what is looked for
+    except Exception as error:
         report.failures.append(f"traceback {type(error).__name__}: {error} ({when})")
     return None
 
@@ -206,6 +206,6 @@ def describe(report: Report) -> str:
     lines = [f"# seed {report.case.seed}", *(f"# {failure}" for failure in report.failures), report.case.text]
     try:
         lines.append(print_nest(Subject(report.case).applied().nest))
-    except Exception as error:  # noqa: BLE001: what fails may be the printer
+    except Exception as error:
         lines.append(f"# no nest: {error}")
     return "\n".join(lines)

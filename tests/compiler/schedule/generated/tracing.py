@@ -86,6 +86,30 @@ class Trace(Watch):
         return stage.name if tensor in own else None
 
 
+@dataclass
+class Reading(Watch):
+    """The places that each iteration of a loop reads of a tensor, but for what its own statements read."""
+
+    loop: Symbol
+    tensor: str
+    found: list[set[tuple[int, ...]]] = field(default_factory=list)
+    depth: int = 0
+
+    def enter(self, loop: Loop) -> None:
+        self.depth += loop.symbol == self.loop
+
+    def iterate(self, loop: Loop, value: int) -> None:
+        if loop.symbol == self.loop:
+            self.found.append(set())
+
+    def leave(self, loop: Loop) -> None:
+        self.depth -= loop.symbol == self.loop
+
+    def touch(self, leaf: Leaf, tensor: str, place: Place, is_write: bool) -> None:
+        if self.depth and tensor == self.tensor and not is_write and leaf.stage.split(".")[0] != tensor:
+            self.found[-1].add(place[1])
+
+
 def backwards(values: Sequence[int]) -> Sequence[int]:
     return values[::-1]
 
