@@ -115,6 +115,8 @@ def _rounded(value: float, dtype: DType) -> float:
 
 def _to_bf16(value: float) -> float:
     """To 8 digits, ties to even."""
+    if abs(value) >= 2.0**128:
+        return math.copysign(math.inf, value)
     exponent = max(math.frexp(value)[1], -125) - 8
     result = math.ldexp(round(math.ldexp(value, -exponent)), exponent)
     return result if abs(result) < 2.0**128 else math.copysign(math.inf, value)
