@@ -239,10 +239,8 @@ def _copy(nest: Nest, request: Request, box: Region, digits: Sequence[Digit], *,
 def _digit_end(digit: Digit, digits: Sequence[Digit], symbols: dict[Digit, Symbol], box: Region) -> Form:
     """How far a copy loop runs: over its digit, and not past the box."""
     extent = box.extents[digit.axis]
-    known = digits[: digits.index(digit)]
-    above = [each for each in known if each.axis == digit.axis and each.step > digit.step]
     rest = extent
-    for each in above:
+    for each in (each for each in digits[: digits.index(digit)] if each.axis == digit.axis):
         rest = rest - forms.symbol(symbols[each]) * each.step
     steps = forms.floor_div(rest + (digit.step - 1), forms.constant(digit.step))
     if digit.count is None:

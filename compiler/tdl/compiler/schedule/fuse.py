@@ -36,12 +36,15 @@ def fuse(nest: Nest, loops: Sequence[Loop], name: str, line: int = -1) -> Nest:
     kind = _kind(loops)
     symbol = Symbol(f"{outermost.stage}.{name}", "index")
     total = forms.constant(1)
+    never_runs = any(loop.hi == loop.lo for loop in loops)
     is_mixed = len({loop.descending for loop in loops}) > 1
     values: dict[Symbol, Form] = {}
     rest = forms.symbol(symbol)
     for loop in reversed(loops):
         extent = loop.hi - loop.lo
         inside = rest if loop is outermost else forms.modulo(rest, extent)
+        if never_runs and extent != forms.ZERO:  # each index for itself: nothing is left to count the others by
+            inside = forms.modulo(forms.symbol(symbol), extent)
         values[loop.symbol] = loop.hi - 1 - inside if is_mixed and loop.descending else loop.lo + inside
         rest = forms.floor_div(rest, extent)
         total = forms.product(total, extent)

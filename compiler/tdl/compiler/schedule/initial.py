@@ -66,12 +66,16 @@ class _Placer:
     def reduced(self, leaf: Leaf, path: Path) -> set[Symbol]:
         """The loops that run over a leaf's reduction: in two iterations of these it updates one element."""
         stage = self.updates[leaf.stage]
-        found = _reduced(stage, leaf)
+        over = _reduced(stage, leaf)
         own = {binder.index for binder in stage.indices}
-        mixed = [form for index, form in leaf.at if index in own and not found.isdisjoint(form.symbols())]
+        spatial = [set(form.symbols()) for index, form in leaf.at if index in own]
+        mixed = {symbol for symbols in spatial if not over.isdisjoint(symbols) for symbol in symbols}
+        found: set[Symbol] = set()
         for loop in _inside_storage(self.nest, stage, path):
-            if loop.symbol not in found and any(form.mentions(loop.symbol) for form in mixed):
-                found = found | {loop.symbol} if rewrites(self.nest, path, leaf, loop) else found
+            if loop.symbol in mixed:
+                found |= {loop.symbol} if rewrites(self.nest, path, leaf, loop) else set()
+            elif loop.symbol in over:
+                found.add(loop.symbol)
         return found
 
     def foreign(self, name: str, outer: Path) -> set[Symbol]:
@@ -200,11 +204,12 @@ def _kept_outside(nest: Nest, leaf: Leaf, outer: Path) -> tuple[tuple[str, str],
 
 
 def _copied(nest: Nest, cache: str) -> str:
-    """The tensor that a cache is a copy of."""
-    for stage in (nest.stages.get(cache), nest.stages.get(f"{cache}.out")):
-        match stage.work if stage is not None else None:
-            case Copy(target, source):
-                return source.tensor if target.tensor == cache else target.tensor
+    """What a cache is a copy of: a tensor, or another cache of it."""
+    for _, leaf in leaves_of(nest.body):
+        work = nest.stages[leaf.stage].work if leaf.stage in (cache, f"{cache}.out") else None
+        if isinstance(work, Copy):
+            far = work.source if leaf.stage == cache else work.target
+            return dict(leaf.through).get(far.tensor, far.tensor)
     raise InternalError(f"{cache} is a copy of nothing")
 
 

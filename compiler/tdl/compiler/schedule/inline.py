@@ -49,11 +49,16 @@ def inline(nest: Nest, tensor: str, line: int = -1) -> Nest:
     changed = {
         name: _with_value(nest, bare.stages[name], tensor, definitions) for name in readers if name in bare.stages
     }
+    origin = {
+        name: _with_value(nest, each, tensor, definitions) if name in readers else each
+        for name, each in bare.origin.items()
+        if name not in stages
+    }
     base = {name: nodes for name, nodes in bare.base.items() if name != group}
     left = {name: each for name, each in {**bare.stages, **changed}.items() if name not in stages}
     groups = {name: each for name, each in bare.groups.items() if each != group}
     buffers = {name: buffer for name, buffer in bare.buffers.items() if name != tensor}
-    result = replace(bare, base=base, stages=left, groups=groups, buffers=buffers)
+    result = replace(bare, base=base, origin=origin, stages=left, groups=groups, buffers=buffers)
     return replayed(result, tuple(each for each in nest.log if group not in each.groups), affected, group)
 
 

@@ -13,7 +13,7 @@ from tdl.compiler.schedule.extremes import extreme_of
 from tdl.compiler.schedule.filled import fills_box
 from tdl.compiler.schedule.regions import Touching, region
 from tdl.compiler.schedule.touches import touches
-from tdl.compiler.schedule.tree import Loop, Nest, Update
+from tdl.compiler.schedule.tree import Copy, Loop, Nest, Update
 from tdl.compiler.schedule.walk import Path, binders_of, leaves_of
 from tdl.language.witness import size_facts
 
@@ -25,6 +25,8 @@ def comes_in(nest: Nest, tensor: str, accesses: Sequence[Touching], outer: Path)
         if each.touch.is_write:
             if _is_begun_outside(nest, each):
                 found.append(each)
+        elif updates := _updates_of_copy(nest, each, outer[-1]):
+            found += [each] if any(_is_begun_outside(nest, update) for update in updates) else []
         elif not any(_covers(nest, tensor, writer, each, outer) for writer in accesses[:position]):
             found.append(each)
     return found
@@ -54,6 +56,19 @@ def _is_begun_outside(nest: Nest, each: Touching) -> bool:
     inside = {loop.symbol for loop in each.inside}
     loops = {s for own, form in each.leaf.at if own in reduced for s in form.symbols() if s.kind == "index"}
     return not loops <= inside
+
+
+def _updates_of_copy(nest: Nest, reader: Touching, loop: Loop) -> list[Touching]:
+    """The updates whose partial results a copy inside brings in: what these bring in matters, not the copy."""
+    if not isinstance(nest.stages[reader.leaf.stage].work, Copy):
+        return []
+    found: list[Touching] = []
+    for path, leaf in leaves_of(loop.body):
+        stage = nest.stages[leaf.stage]
+        near = {through for tensor, through in leaf.through if tensor in {target.tensor for target in stage.writes}}
+        if isinstance(stage.work, Update) and reader.leaf.stage in near:
+            found.append(Touching(leaf, path, reader.touch))
+    return found
 
 
 def _covers(nest: Nest, tensor: str, writer: Touching, reader: Touching, outer: Path) -> bool:

@@ -9,8 +9,10 @@ counts the highest digit of the reduction's order; elsewhere they are refused.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
+from tdl.compiler.schedule.extremes import eliminated
 from tdl.compiler.schedule.owners import group_of, own_paths, owner_of
 from tdl.compiler.schedule.refusal import Refusal
 from tdl.compiler.schedule.regions import region, touching
@@ -18,8 +20,9 @@ from tdl.compiler.schedule.tree import Buffer, Leaf, Loop, Memory, Nest, Node, S
 from tdl.compiler.schedule.walk import Path, binders_of, leaves_of, map_leaves, path_to, substitute
 from tdl.language import forms
 from tdl.language.forms import Form, Symbol
-from tdl.language.inequalities import extent
+from tdl.language.inequalities import Facts, extent
 from tdl.language.tree import Access, Binder, Target, Tensor
+from tdl.language.witness import size_facts
 
 
 def rfactor(nest: Nest, loop: Loop, name: str, line: int = -1) -> Nest:
@@ -46,7 +49,7 @@ def rfactor(nest: Nest, loop: Loop, name: str, line: int = -1) -> Nest:
     total = _total_stage(nest, stage, name, Binder(index, forms.ZERO, count))
     renamed = {each.symbol: Symbol(f"{name}.{each.name}", "index") for each in own}
     first = _copied(own, leaf, name, index, loop, renamed, line)
-    second = _kept(own, leaf, stage, index, loop, reduced)
+    second = _kept(own, leaf, stage, index, loop, reduced, size_facts(nest.program))
     tensors = dict(nest.tensors)
     for target, dtype in zip(_targets(name, stage, index), stage.work.reducer.dtypes):
         shape = (*nest.tensors[stage.writes[0].tensor].shape, count)
@@ -182,7 +185,9 @@ def _with_symbols(nodes: tuple[Node, ...], renamed: dict[Symbol, Symbol]) -> tup
     return tuple(result)
 
 
-def _kept(own: Path, leaf: Leaf, stage: Stage, index: Symbol, loop: Loop, reduced: set[Symbol]) -> tuple[Node, ...]:
+def _kept(
+    own: Path, leaf: Leaf, stage: Stage, index: Symbol, loop: Loop, reduced: set[Symbol], facts: Facts
+) -> tuple[Node, ...]:
     """The statement's own loops without those of the reduction that the partial results have taken."""
     spatial = {binder.index for binder in stage.indices}
     at: list[tuple[Symbol, Form]] = [(each, form) for each, form in leaf.at if each in spatial]
@@ -191,8 +196,21 @@ def _kept(own: Path, leaf: Leaf, stage: Stage, index: Symbol, loop: Loop, reduce
     for each in reversed(own):
         if each.symbol in reduced and each.symbol != loop.symbol:
             continue
+        if each.symbol == loop.symbol:
+            each = _over_all(each, [other for other in own if other.symbol in reduced and other is not each], facts)
         nodes = (replace(each, body=nodes),)
     return nodes
+
+
+def _over_all(loop: Loop, dropped: Sequence[Loop], facts: Facts) -> Loop:
+    """The loop over all values that it has while the others run, which are no longer around it."""
+    hi: Form | None = loop.hi
+    for binder in reversed(binders_of(tuple(dropped))):
+        hi = None if hi is None else eliminated(hi, binder, "greatest", facts)
+    if hi is None or any(loop.lo.mentions(each.symbol) or hi.mentions(each.symbol) for each in dropped):
+        message = f"the range of `{loop.name}`, {loop.lo}..{loop.hi}, depends on another loop of the reduction"
+        raise Refusal("schedule", message)
+    return replace(loop, hi=hi)
 
 
 def _replaced(nodes: tuple[Node, ...], symbol: Symbol, by: tuple[Node, ...]) -> tuple[Node, ...]:

@@ -149,7 +149,7 @@ class Loops:
     def copied(self, name: str, items: Iterable[str] | None) -> Loops:
         """A copy and its loops, in and out; `items` is None where they cannot be listed."""
         stage = Stage(name, name, is_open=items is None)
-        names = [f"{name}{way}.{item}" for way in ("", ".out") for item in items or ()]
+        names = [f"{name}{way}.{_plain(item)}" for way in ("", ".out") for item in items or ()]
         loops = tuple(Loop(full, name, full[len(name) + 1 :], frozenset({full}), has_double=True) for full in names)
         return replace(self, stages=(*self.stages, stage))._with(loops)
 
@@ -210,6 +210,12 @@ class Loops:
             for each in self.loops
         ]
         return replace(self, loops=(*hidden, *made))
+
+
+def _plain(name: str) -> str:
+    """A loop's name without its stage; the loops of a pack keep their numbers."""
+    head, _, last = name.rpartition(".")
+    return f"{head.rpartition('.')[2]}.{last}" if last.isdigit() else last
 
 
 def _is_in(loop: Loop, loops: Iterable[Loop]) -> bool:

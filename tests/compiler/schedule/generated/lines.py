@@ -314,7 +314,7 @@ def prefetch(w: Writer) -> str | None:
     tensor = w.rng.choice(list(w.nest.program.inputs))
     paths = [path for path in w.touching(tensor) if path]
     path = w.rng.choice(paths) if paths and w.rng.random() < 0.9 else w.path()
-    ahead = w.rng.choice(("", " ahead 1", " ahead 2", " ahead 4"))
+    ahead = w.rng.choice((" ahead 1", " ahead 2", " ahead 4"))
     return None if path is None else f"prefetch {tensor} at {w.name(w.rng.choice(path))}{ahead}"
 
 
