@@ -163,9 +163,16 @@ def _turns(calls: dict[str, Call], rounds: int, pause: float) -> dict[str, list[
     for _ in range(rounds):
         for name, call in calls.items():
             time.sleep(pause)
-            call()
+            _wake(call)
             samples[name].append(_once(call, counts[name]))
     return samples
+
+
+def _wake(call: Call) -> None:
+    """Call for some milliseconds: a processor that slept is slow to come, and so are threads on it."""
+    end = time.perf_counter() + 5e-3
+    while time.perf_counter() < end:
+        call()
 
 
 def _once(call: Call, count: int) -> float:
