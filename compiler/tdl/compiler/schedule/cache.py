@@ -84,6 +84,8 @@ def _layout_digits(nest: Nest, request: Request, accesses: Sequence[Touching], b
     chosen: list[Digit] = []
     for item in request.items:
         found = [digit for digit in available if digit.name == item or digit.label == item]
+        if not found and _runs_once(item, accesses):
+            continue  # at these sizes it counts nothing
         if not found:
             names = ", ".join(f"`{digit.name}`" for digit in available)
             raise Refusal(
@@ -108,6 +110,12 @@ def _layout_digits(nest: Nest, request: Request, accesses: Sequence[Touching], b
             "cache", f"the layout leaves out `{missing[0].name}`, so two elements would be stored in one place"
         )
     return chosen
+
+
+def _runs_once(item: str, accesses: Sequence[Touching]) -> bool:
+    """Whether a layout's item is a loop of one iteration."""
+    one = forms.constant(1)
+    return any(item in (loop.name, loop.label) and loop.hi - loop.lo == one for e in accesses for loop in e.inside)
 
 
 def _axis_name(accesses: Sequence[Touching], axis: int) -> str:
