@@ -23,6 +23,7 @@ from tdl.language.diagnostic import Diagnostic
 from tdl.language.forms import Symbol
 from tdl.language.schedules.tactics import expanded
 from tdl.language.scope import Declaration, Environment
+from tdl.language.sets import Undecided
 from tdl.language.source import Span
 from tdl.language.tree import Program
 
@@ -79,10 +80,15 @@ def _step(nest: Nest, line: syntax.ScheduleLine, number: int, values: Values, sc
         if nest is not before:
             check_kinds(before, nest)
             with_initialisations(nest)  # refused at the line that leaves a reduction no place to begin
-    except Refusal as refusal:
+    except (Refusal, Undecided) as raised:
+        refusal = _too_hard() if isinstance(raised, Undecided) else raised
         found = Diagnostic(refusal.code, refusal.message, line.span, refusal.notes)
         return Step(line.span, before, found, isinstance(refusal, NeedsSize) or refusal.code == "undecided")
     return Step(line.span, nest)
+
+
+def _too_hard() -> Refusal:
+    return Refusal("undecided", "whether this line is legal could not be decided", "it was searched for too long")
 
 
 def _expanded(line: syntax.ScheduleLine, environment: Environment) -> Iterator[syntax.ScheduleLine]:

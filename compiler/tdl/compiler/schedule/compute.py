@@ -23,7 +23,7 @@ from tdl.compiler.schedule.refusal import Refusal
 from tdl.compiler.schedule.regions import Region, Touching, region, show_box, touching
 from tdl.compiler.schedule.replay import replayed, taken_out
 from tdl.compiler.schedule.sizes import constant_bytes
-from tdl.compiler.schedule.touches import Touch, touches
+from tdl.compiler.schedule.touches import Touch, own_touches, touches
 from tdl.compiler.schedule.tree import Buffer, Leaf, Loop, Memory, Nest, Node
 from tdl.compiler.schedule.walk import Path, binders_of, leaves_of, map_leaves, path_to, replace_loop
 from tdl.language import forms
@@ -146,7 +146,7 @@ def _reads_itself(nest: Nest, group: str) -> bool:
     return any(
         touch.tensor in program and nest.groups.get(touch.tensor) == group and not touch.is_write
         for _, leaf in own_paths(nest, group)
-        for touch in touches(nest, leaf)
+        for touch in own_touches(nest, leaf)
     )
 
 

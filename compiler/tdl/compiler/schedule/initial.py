@@ -18,9 +18,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
+from tdl.compiler.schedule.bounds import greatest_value
 from tdl.compiler.schedule.extremes import eliminated
 from tdl.compiler.schedule.owners import owner_of
-from tdl.compiler.schedule.races import rewrites
 from tdl.compiler.schedule.refusal import Refusal
 from tdl.compiler.schedule.tree import Copy, Initial, Leaf, Loop, Nest, Node, Stage, Update
 from tdl.compiler.schedule.walk import Path, binders_of, leaves_of, substitute
@@ -31,6 +31,7 @@ from tdl.language.inequalities import Facts
 from tdl.language.witness import size_facts
 
 SUFFIX = ".init"
+_FAR = 1 << 62
 
 
 def with_initialisations(nest: Nest) -> Nest:
@@ -64,19 +65,21 @@ class _Placer:
         return tuple(result)
 
     def reduced(self, leaf: Leaf, path: Path) -> set[Symbol]:
-        """The loops that run over a leaf's reduction: in two iterations of these it updates one element."""
+        """The loops that run over a leaf's reduction, inside of where its results are kept.
+
+        A loop that counts a spatial index as well (two that were fused) is one, unless the index tells its value.
+        """
         stage = self.updates[leaf.stage]
+        inside = {loop.symbol: loop for loop in _inside_storage(self.nest, stage, path)}
         over = _reduced(stage, leaf)
         own = {binder.index for binder in stage.indices}
-        spatial = [set(form.symbols()) for index, form in leaf.at if index in own]
-        mixed = {symbol for symbols in spatial if not over.isdisjoint(symbols) for symbol in symbols}
-        found: set[Symbol] = set()
-        for loop in _inside_storage(self.nest, stage, path):
-            if loop.symbol in mixed:
-                found |= {loop.symbol} if rewrites(self.nest, path, leaf, loop) else set()
-            elif loop.symbol in over:
-                found.add(loop.symbol)
-        return found
+        spatial = [form for index, form in leaf.at if index in own]
+        told = {symbol for form in spatial if _is_of_digits(form, inside) for symbol in form.symbols()}
+        found = over - told
+        for form in spatial:
+            symbols = set(form.symbols())
+            found |= set() if symbols <= told or found.isdisjoint(symbols) else symbols
+        return found & set(inside)
 
     def foreign(self, name: str, outer: Path) -> set[Symbol]:
         """The loops around that are not of the stage's own group."""
@@ -176,6 +179,18 @@ class _Copy:
         if not reached.isdisjoint(foreign) or any(symbol in inside for end in (lo, hi) for symbol in end.symbols()):
             return None
         return Loop(self.stage.name, own.name, own, lo, hi, ())
+
+
+def _is_of_digits(form: Form, inside: Mapping[Symbol, Loop]) -> bool:
+    """Whether the form's value tells that of each loop in it: each steps further than the smaller ones together go."""
+    reach = 0
+    for atom, step in sorted(form.terms, key=lambda term: term[1]):
+        if not isinstance(atom, Symbol) or atom.kind != "index" or step <= reach:
+            return False
+        loop = inside.get(atom)
+        most = None if loop is None else greatest_value(loop.hi - 1)
+        reach = step * most + reach if most is not None and loop is not None and loop.lo == forms.ZERO else _FAR
+    return True
 
 
 def _inside_storage(nest: Nest, stage: Stage, path: Path) -> Path:

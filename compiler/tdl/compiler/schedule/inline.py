@@ -16,7 +16,7 @@ from tdl.compiler.schedule.compute import compute_at
 from tdl.compiler.schedule.owners import is_accumulator, own_paths
 from tdl.compiler.schedule.refusal import Refusal
 from tdl.compiler.schedule.replay import replayed, taken_out
-from tdl.compiler.schedule.touches import touches
+from tdl.compiler.schedule.touches import own_touches, touches
 from tdl.compiler.schedule.tree import Copy, Leaf, Nest, Stage, Store, Update
 from tdl.compiler.schedule.walk import leaves_of
 from tdl.language import forms
@@ -34,7 +34,7 @@ def inline(nest: Nest, tensor: str, line: int = -1) -> Nest:
     group = nest.groups[tensor]
     own = [leaf for _, leaf in own_paths(nest, group) if _writes(nest, leaf, tensor)]
     stages = {leaf.stage for leaf in own}
-    if any(touch.tensor == tensor and not touch.is_write for leaf in own for touch in touches(nest, leaf)):
+    if any(touch.tensor == tensor and not touch.is_write for leaf in own for touch in own_touches(nest, leaf)):
         raise Refusal("placement", f"`{tensor}` is a recurrence: its elements need each other")
     readers = {
         leaf.stage

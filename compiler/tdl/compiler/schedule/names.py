@@ -6,6 +6,8 @@ loop of `T.sum` where only that has one; with several definitions `S.t` is the o
 
 from __future__ import annotations
 
+from functools import partial
+
 from tdl.compiler.schedule.refusal import Refusal
 from tdl.compiler.schedule.tree import Copy, Loop, Nest
 from tdl.compiler.schedule.walk import leaves_of, loops_of
@@ -18,7 +20,7 @@ def find_loop(nest: Nest, text: str) -> Loop:
     """The loop that a name means; a refusal lists what there is, or what became of it."""
     loops = list({loop.symbol: loop for loop in loops_of(nest.body)}.values())
     own = [loop for loop in loops if not _copies(nest, loop)]
-    for match in (_exactly, _by_name, _of_parts):
+    for match in (_exactly, partial(_shared, nest), _by_name, _of_parts):
         found = match(loops if match is _exactly else own, text)
         if len(found) == 1:
             return found[0]
@@ -48,6 +50,19 @@ def _copies(nest: Nest, loop: Loop) -> bool:
 
 def _exactly(loops: list[Loop], text: str) -> list[Loop]:
     return [loop for loop in loops if loop.label == text]
+
+
+def _shared(nest: Nest, loops: list[Loop], text: str) -> list[Loop]:
+    """The loop of a recurrence that a stage shares with another, which the loop is called by."""
+    stage, _, name = text.rpartition(".")
+    counted = {
+        form.symbol
+        for _, leaf in leaves_of(nest.body)
+        if leaf.stage == stage
+        for own, form in leaf.at
+        if own.name == name
+    }
+    return [loop for loop in loops if loop.symbol in counted and loop.stage != stage]
 
 
 def _by_name(loops: list[Loop], text: str) -> list[Loop]:

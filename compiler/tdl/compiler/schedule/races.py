@@ -61,16 +61,6 @@ def conflict(nest: Nest, loop: Loop, *, allow_reductions: bool = False, written:
     return None
 
 
-def rewrites(nest: Nest, path: Path, leaf: Leaf, loop: Loop) -> bool:
-    """Whether a leaf writes some element in two iterations of a loop of its path."""
-    position = [each.symbol for each in path].index(loop.symbol)
-    facts = size_facts(nest.program).formulas
-    for write in touches(nest, leaf):
-        if write.is_write and not _fixes(leaf, write, write, loop):
-            return _search(nest, facts, path[:position], (path[position:], write), (path[position:], write)) is not None
-    return False
-
-
 def _symbols(loop: Loop) -> set[Symbol | None]:
     return {loop.symbol, *(each.symbol for each in loops_of(loop.body))}
 

@@ -34,6 +34,8 @@ def rfactor(nest: Nest, loop: Loop, name: str, line: int = -1) -> Nest:
         raise Refusal("schedule", f"`{loop.name}` is a loop of several statements")
     path, leaf = placed[0]
     stage = nest.stages[leaf.stage]
+    if sum(each.stage == leaf.stage for _, each in leaves_of(nest.body)) > 1:
+        raise Refusal("schedule", f"`{leaf.stage}` runs in several places", "factor before `peel` makes a copy of it")
     reduced = _reduction_loops(stage, leaf, path)
     if not isinstance(stage.work, Update) or loop.symbol not in reduced:
         names = ", ".join(f"`{each.name}`" for each in path if each.symbol in reduced)
@@ -192,12 +194,14 @@ def _kept(
     spatial = {binder.index for binder in stage.indices}
     at: list[tuple[Symbol, Form]] = [(each, form) for each, form in leaf.at if each in spatial]
     at.append((index, forms.symbol(loop.symbol) - loop.lo))
-    nodes: tuple[Node, ...] = (replace(leaf, at=tuple(at)),)
+    gone = {each.symbol for each in own if each.symbol in reduced and each.symbol != loop.symbol}
+    guards = tuple(guard for guard in leaf.guards if gone.isdisjoint(guard.symbols()))
+    nodes: tuple[Node, ...] = (replace(leaf, at=tuple(at), guards=guards),)
     for each in reversed(own):
-        if each.symbol in reduced and each.symbol != loop.symbol:
+        if each.symbol in gone:
             continue
         if each.symbol == loop.symbol:
-            each = _over_all(each, [other for other in own if other.symbol in reduced and other is not each], facts)
+            each = _over_all(each, [other for other in own if other.symbol in gone], facts)
         nodes = (replace(each, body=nodes),)
     return nodes
 

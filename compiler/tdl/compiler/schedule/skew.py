@@ -13,8 +13,8 @@ from dataclasses import replace
 from tdl.compiler.schedule.chain import perfect_chain
 from tdl.compiler.schedule.order import check_order
 from tdl.compiler.schedule.refusal import Refusal
-from tdl.compiler.schedule.tree import Loop, Nest, Node
-from tdl.compiler.schedule.walk import moved_buffers, replace_loop, substitute
+from tdl.compiler.schedule.tree import Loop, Nest, Node, Update
+from tdl.compiler.schedule.walk import leaves_of, moved_buffers, replace_loop, substitute
 from tdl.language import forms
 from tdl.language.forms import Symbol
 
@@ -47,6 +47,18 @@ def _least_that_works(nest: Nest, outer: Loop, inner: Loop, names: tuple[str, st
     return None
 
 
+def _check_reductions(nest: Nest, outer: Loop, inner: Loop) -> None:
+    """A wavefront of a spatial loop and one of a reduction orders nothing: elements do not wait for each other."""
+    for path, leaf in leaves_of((outer,)):
+        stage = nest.stages[leaf.stage]
+        reduced = {binder.index for binder in stage.reduction}
+        over = {s for own, form in leaf.at if own in reduced for s in form.symbols()} & {loop.symbol for loop in path}
+        if isinstance(stage.work, Update) and (outer.symbol in over) != (inner.symbol in over):
+            name = outer.name if outer.symbol in over else inner.name
+            message = f"`{name}` runs over the reduction of `{stage.name}`, and the other loop does not"
+            raise Refusal("schedule", message, "a wavefront is for the loops of a recurrence")
+
+
 def _skewed(nest: Nest, outer: Loop, inner: Loop, factor: int, names: tuple[str, str], line: int) -> Nest:
     if factor < 1:
         raise Refusal("schedule", f"a wavefront's factor is at least 1, not {factor}")
@@ -57,6 +69,7 @@ def _skewed(nest: Nest, outer: Loop, inner: Loop, factor: int, names: tuple[str,
         raise Refusal("schedule", f"the range of `{inner.name}` depends on `{outer.name}`")
     if outer.descending or inner.descending:
         raise Refusal("schedule", "a wavefront runs over loops that ascend")
+    _check_reductions(nest, outer, inner)
     w, p = (Symbol(f"{outer.stage}.{name}", "index") for name in names)
     values = {outer.symbol: forms.symbol(p), inner.symbol: forms.symbol(w) - forms.symbol(p) * factor}
     first = outer.lo * factor + inner.lo

@@ -45,6 +45,11 @@ def touches(nest: Nest, leaf: Leaf) -> list[Touch]:
     return found
 
 
+def own_touches(nest: Nest, leaf: Leaf) -> list[Touch]:
+    """What the statement speaks of, whatever caches it goes through here."""
+    return touches(nest, replace(leaf, through=()))
+
+
 def rewritten(expr: Expr, values: Mapping[Symbol, Form], through: Mapping[str, str] | None = None) -> Expr:
     """An expression of a stage with its own indices replaced, and its tensors read through caches."""
 

@@ -34,18 +34,35 @@ def loops_of(program: tree.Program) -> Loops:
     loops: list[Loop] = []
     stages: list[Stage] = []
     written = _written(program)
+    own: dict[int, list[Loop]] = {}
     for definition in program.definitions:
         prefixes = [_prefix(written[target.tensor], definition, target.tensor) for target in definition.targets]
-        made = list(_loops_of(definition, prefixes))
+        made = own[definition.number] = list(_loops_of(definition, prefixes))
         loops.extend(made)
         names = {each.stage: None for each in made} | dict.fromkeys(prefixes)
         stages.extend(Stage(name, _tensor(name, definition)) for name in names)
+    loops = _with_shared(loops, own, program)
     for tensor, definitions in written.items():
         stages = [each for each in stages if each.name != tensor]
         stages.append(Stage(tensor, tensor, can_vanish=_can_vanish(program.tensors[tensor], definitions, program)))
         if len(definitions) > 1:
             loops = _with_short_names(tensor, definitions, loops, program)
     return Loops(tuple(loops), tuple(stages), program.inputs)
+
+
+def _with_shared(loops: list[Loop], own: dict[int, list[Loop]], program: tree.Program) -> list[Loop]:
+    """The loops with one in the place of those that a recurrence makes its definitions share."""
+    definitions = {definition.number: definition for definition in program.definitions}
+    for sweep in _all_sweeps(program.steps):
+        held: list[Loop] = []
+        for number, axis in sweep.axes.items():
+            symbol = definitions[number].targets[0].coordinates[axis].symbol
+            held += [each for each in own[number] if symbol is not None and each.axis == symbol.name][:1]
+        if len(held) > 1:
+            spellings = frozenset[str]().union(*(each.spellings for each in held))
+            shared = replace(held[0], spellings=spellings)
+            loops = [shared if each is held[0] else each for each in loops if not any(each is h for h in held[1:])]
+    return loops
 
 
 def _can_vanish(tensor: tree.Tensor, definitions: list[tree.Definition], program: tree.Program) -> bool:
@@ -176,10 +193,14 @@ def _meant(found: list[tuple[tree.Definition, Loop]], program: tree.Program) -> 
 
 def _sweeps(steps: tuple[tree.Step, ...]) -> Iterator[set[int]]:
     """The definitions that share each loop of a recurrence."""
+    return (set(sweep.axes) for sweep in _all_sweeps(steps))
+
+
+def _all_sweeps(steps: tuple[tree.Step, ...]) -> Iterator[tree.Sweep]:
     for step in steps:
         if isinstance(step, tree.Sweep):
-            yield set(step.axes)
-            yield from _sweeps(step.body)
+            yield step
+            yield from _all_sweeps(step.body)
 
 
 @dataclass(frozen=True, eq=False)
