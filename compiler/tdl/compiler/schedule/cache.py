@@ -21,6 +21,7 @@ from tdl.compiler.schedule.digits import Digit, digits_of
 from tdl.compiler.schedule.extremes import simplified
 from tdl.compiler.schedule.filled import fills_box
 from tdl.compiler.schedule.liveness import comes_in, goes_out
+from tdl.compiler.schedule.names import index_name
 from tdl.compiler.schedule.refusal import NeedsSize, Refusal
 from tdl.compiler.schedule.regions import Region, Touching, region, show_box, touching
 from tdl.compiler.schedule.sizes import constant_bytes
@@ -120,8 +121,8 @@ def _runs_once(item: str, accesses: Sequence[Touching]) -> bool:
 
 def _axis_name(accesses: Sequence[Touching], axis: int) -> str:
     """What a copy loop over a whole axis is called: the index that subscripts it, where that is one."""
-    names = {own.name for each in accesses for own, form in each.leaf.at if form == each.touch.element[axis]}
-    return names.pop() if len(names) == 1 else str(axis)
+    names = {index_name(own) for each in accesses for own, form in each.leaf.at if form == each.touch.element[axis]}
+    return names.pop() if len(names) == 1 else f"axis{axis}"
 
 
 def _with_copy(nest: Nest, request: Request, box: Region, digits: Sequence[Digit]) -> Nest:
@@ -223,7 +224,7 @@ def _around(
 def _copy(nest: Nest, request: Request, box: Region, digits: Sequence[Digit], *, is_out: bool) -> tuple[Node, ...]:
     stage = f"{request.name}.out" if is_out else request.name
     rank = len(box.lo)
-    own = [Symbol(f"{stage}[{axis}]", "index") for axis in range(rank)]
+    own = [Symbol(f"{stage}[{name}]", "index") for name in _axis_names(digits, rank)]
     coordinates = tuple(map(forms.symbol, own))
     near, far = Target(request.name, coordinates), Target(request.tensor, coordinates)
     work = Copy(far, near) if is_out else Copy(near, far)
@@ -242,6 +243,15 @@ def _copy(nest: Nest, request: Request, box: Region, digits: Sequence[Digit], *,
         hi = simplified(_digit_end(digit, digits, symbols, box), size_facts(nest.program), ())
         nodes = (Loop(stage, digit.name, symbols[digit], forms.ZERO, hi, nodes, line=request.line),)
     return nodes
+
+
+def _axis_names(digits: Sequence[Digit], rank: int) -> list[str]:
+    """A name for each axis of a copy: that of its loop, where it has one."""
+    names: list[str] = []
+    for axis in range(rank):
+        own = [digit.name for digit in digits if digit.axis == axis]
+        names.append(own[0] if len(own) == 1 and own[0] not in names else f"axis{axis}")
+    return names
 
 
 def _digit_end(digit: Digit, digits: Sequence[Digit], symbols: dict[Digit, Symbol], box: Region) -> Form:

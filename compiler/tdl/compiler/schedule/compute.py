@@ -59,7 +59,9 @@ def compute_at(nest: Nest, tensor: str, loop: Loop, line: int = -1) -> Nest:
 def compute_at_root(nest: Nest, tensor: str) -> Nest:
     """The nest with a stage back where it was before any line placed it."""
     group = nest.groups[tensor]
-    if nest.buffers[tensor].at is None and all(owner_of(nest, path[0]) == group for path, _ in own_paths(nest, group)):
+    if nest.buffers[tensor].at is None and all(
+        not path or owner_of(nest, path[0]) == group for path, _ in own_paths(nest, group)
+    ):
         return nest
     bare, affected = taken_out(nest, group)
     position = next(p for p, node in enumerate(bare.body) if _touches(bare, node, group))

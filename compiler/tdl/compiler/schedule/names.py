@@ -11,6 +11,7 @@ from functools import partial
 from tdl.compiler.schedule.refusal import Refusal
 from tdl.compiler.schedule.tree import Copy, Loop, Nest
 from tdl.compiler.schedule.walk import leaves_of, loops_of
+from tdl.language.forms import Symbol
 from tdl.language.inequalities import is_known
 from tdl.language.scope import closest
 from tdl.language.witness import size_facts
@@ -99,6 +100,11 @@ def _missing(nest: Nest, loops: list[Loop], text: str) -> Refusal:
     notes = [] if suggestion is None else [f"did you mean `{suggestion}`?"]
     notes.append(f"the loops here are {', '.join(f'`{name}`' for name in names)}")
     return Refusal("unknown-loop", f"there is no loop `{text}`", *notes)
+
+
+def index_name(index: Symbol) -> str:
+    """What people call an index: one that a schedule added is named after its stage as well, `P[ko]`."""
+    return index.name.rpartition("[")[2].removesuffix("]")
 
 
 def stages_inside(loop: Loop) -> set[str]:

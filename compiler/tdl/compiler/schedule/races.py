@@ -6,16 +6,16 @@ element of storage that both see, and at least one of them writes it. The least 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from tdl.compiler.schedule.touches import Touch, touches
 from tdl.compiler.schedule.tree import Leaf, Loop, Nest, Update
 from tdl.compiler.schedule.walk import Path, leaves_of, loops_of, path_to
 from tdl.language import forms
-from tdl.language.conditions import AtLeast, Equal, Formula, less, substituted
+from tdl.language.conditions import AtLeast, Equal, Formula, forms_of, less, nature, substituted
 from tdl.language.forms import Symbol
-from tdl.language.sets import is_empty
+from tdl.language.sets import Undecided, is_empty
 from tdl.language.witness import find_witness, size_facts, size_symbols
 
 
@@ -129,7 +129,14 @@ def _search(
     later = less(here, there)
     if is_empty((*known, *meeting, later)):
         return None
+    check_affine((*known, *meeting))
     return _witness(nest, known, [*meeting, later], outer, (path_a, a), (path_b, b), after)
+
+
+def check_affine(formulas: Iterable[Formula]) -> None:
+    """Raises Undecided where products of sizes were taken for anything: with numbers the answer may be another."""
+    if any(nature(form) == "deferred" for formula in formulas for form in forms_of(formula)):
+        raise Undecided
 
 
 def _witness(

@@ -48,10 +48,17 @@ def rfactor(nest: Nest, loop: Loop, name: str, line: int = -1) -> Nest:
     outer = path[:top]
     count = _most_iterations(loop, path)
     partial = _partial_stage(stage, name, Binder(index, forms.ZERO, count))
-    total = _total_stage(nest, stage, name, Binder(index, forms.ZERO, count))
+    around = tuple(Binder(_around(name, each), each.lo, each.hi) for each in outer if each.symbol in reduced)
+    total = _total_stage(nest, stage, name, Binder(index, forms.ZERO, count), around)
     renamed = {each.symbol: Symbol(f"{name}.{each.name}", "index") for each in own}
     first = _copied(own, leaf, name, index, loop, renamed, line)
-    second = _kept(own, leaf, stage, index, loop, reduced, size_facts(nest.program))
+    others = [each for each in outer if each.symbol in reduced]
+    if others and stage.work.reducer.name in ("argmax", "argmin"):
+        message = (
+            f"`{stage.work.reducer.name}` keeps the first winner, and `{others[0].name}` around is of its order too"
+        )
+        raise Refusal("schedule", message)
+    second = _kept(own, leaf, stage, index, loop, reduced, others, size_facts(nest.program))
     tensors = dict(nest.tensors)
     for target, dtype in zip(_targets(name, stage, index), stage.work.reducer.dtypes):
         shape = (*nest.tensors[stage.writes[0].tensor].shape, count)
@@ -156,13 +163,13 @@ def _partial_stage(stage: Stage, name: str, own: Binder) -> Stage:
     return replace(stage, name=name, indices=(*stage.indices, own), work=work)
 
 
-def _total_stage(nest: Nest, stage: Stage, name: str, over: Binder) -> Stage:
+def _total_stage(nest: Nest, stage: Stage, name: str, over: Binder, around: tuple[Binder, ...]) -> Stage:
     assert isinstance(stage.work, Update)
     args = tuple(
         Access(target.tensor, target.coordinates, dtype, span=stage.span)
         for target, dtype in zip(_targets(name, stage, over.index), stage.work.reducer.dtypes)
     )
-    return replace(stage, reduction=(over,), work=replace(stage.work, args=args), filter=None)
+    return replace(stage, reduction=(over, *around), work=replace(stage.work, args=args), filter=None)
 
 
 def _copied(
@@ -188,12 +195,20 @@ def _with_symbols(nodes: tuple[Node, ...], renamed: dict[Symbol, Symbol]) -> tup
 
 
 def _kept(
-    own: Path, leaf: Leaf, stage: Stage, index: Symbol, loop: Loop, reduced: set[Symbol], facts: Facts
+    own: Path,
+    leaf: Leaf,
+    stage: Stage,
+    index: Symbol,
+    loop: Loop,
+    reduced: set[Symbol],
+    others: Sequence[Loop],
+    facts: Facts,
 ) -> tuple[Node, ...]:
     """The statement's own loops without those of the reduction that the partial results have taken."""
     spatial = {binder.index for binder in stage.indices}
     at: list[tuple[Symbol, Form]] = [(each, form) for each, form in leaf.at if each in spatial]
     at.append((index, forms.symbol(loop.symbol) - loop.lo))
+    at += [(_around(index.name, each), forms.symbol(each.symbol)) for each in others]
     gone = {each.symbol for each in own if each.symbol in reduced and each.symbol != loop.symbol}
     guards = tuple(guard for guard in leaf.guards if gone.isdisjoint(guard.symbols()))
     nodes: tuple[Node, ...] = (replace(leaf, at=tuple(at), guards=guards),)
@@ -204,6 +219,11 @@ def _kept(
             each = _over_all(each, [other for other in own if other.symbol in gone], facts)
         nodes = (replace(each, body=nodes),)
     return nodes
+
+
+def _around(name: str, loop: Loop) -> Symbol:
+    """The index of a total that a loop around it counts, whose values the partial results do not span."""
+    return Symbol(f"{name.partition('[')[0]}[{loop.name}]'", "index")
 
 
 def _over_all(loop: Loop, dropped: Sequence[Loop], facts: Facts) -> Loop:

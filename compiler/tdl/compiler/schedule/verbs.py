@@ -12,7 +12,7 @@ from tdl.compiler.schedule.hints import double_buffer, prefetch, stream
 from tdl.compiler.schedule.inline import inline
 from tdl.compiler.schedule.kinds import parallel, unroll, vectorize
 from tdl.compiler.schedule.layout import store_in
-from tdl.compiler.schedule.names import find_loop, find_stage
+from tdl.compiler.schedule.names import find_loop, find_stage, index_name
 from tdl.compiler.schedule.owners import is_accumulator
 from tdl.compiler.schedule.peel import peel
 from tdl.compiler.schedule.refusal import Refusal
@@ -263,7 +263,7 @@ def axis_named(nest: Nest, tensor: str, name: str) -> int:
         for target in stage.writes:
             for axis, coordinate in enumerate(target.coordinates):
                 own = coordinate.symbol if target.tensor == tensor else None
-                if own is not None and name in (own.name, own.name.rpartition("[")[2].removesuffix("]")):
+                if own is not None and name == index_name(own):
                     return axis
     raise Refusal("unknown-loop", f"`{tensor}` has no axis `{name}`")
 

@@ -140,11 +140,15 @@ class Loops:
         return self._gone(gone, Fate(past, names))._with(made)
 
     def peeled(self, loop: Loop) -> Loops:
-        """The partial iteration beside the full ones."""
-        tail = Loop(
-            f"{loop.name}.tail", loop.stage, f"{loop.axis}.tail", frozenset(f"{each}.tail" for each in loop.spellings)
-        )
-        return self._with((tail,))
+        """The partial iteration beside the full ones, with a copy of each loop of the stage that may be inside."""
+        known = {each.name for each in self.live}
+        copied = [loop, *(each for each in self.live if each.stage == loop.stage and each is not loop)]
+        tails = [
+            Loop(f"{each.name}.tail", each.stage, f"{each.axis}.tail", frozenset(f"{s}.tail" for s in each.spellings))
+            for each in copied
+            if f"{each.name}.tail" not in known
+        ]
+        return self._with(tuple(tails))
 
     def copied(self, name: str, items: Iterable[str] | None) -> Loops:
         """A copy and its loops, in and out; `items` is None where they cannot be listed."""

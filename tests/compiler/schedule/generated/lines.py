@@ -6,6 +6,7 @@ consumer. Some are of any loop and any tensor, to be refused. Nothing here knows
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from random import Random
@@ -73,10 +74,11 @@ class Writer:
         return loop.name if is_short and loop.name.isidentifier() and self.rng.random() < 0.7 else loop.label
 
     def computed(self) -> list[str]:
-        return list(self.nest.groups)
+        """But for the further values of partial results, which have no names for people."""
+        return [name for name in self.nest.groups if not re.fullmatch(r"P\d+\.\d+", name)]
 
     def intermediates(self) -> list[str]:
-        found = [name for name in self.nest.groups if self.nest.tensors[name].role == "intermediate"]
+        found = [name for name in self.computed() if self.nest.tensors[name].role == "intermediate"]
         return found if found and self.rng.random() < 0.9 else self.computed()
 
     def reading(self, tensor: str) -> list[Path]:
@@ -223,7 +225,7 @@ def compute(w: Writer) -> str | None:
 
 def placed(w: Writer) -> list[str]:
     """Tensors that are computed inside a loop."""
-    return [name for name in w.nest.groups if w.nest.buffers[name].at is not None]
+    return [name for name in w.computed() if w.nest.buffers[name].at is not None]
 
 
 def store(w: Writer) -> str | None:
@@ -267,7 +269,7 @@ def rfactor(w: Writer) -> str | None:
 
 
 def cache(w: Writer) -> str | None:
-    tensor = w.rng.choice([name for name in w.nest.tensors if not name.startswith("Q")])
+    tensor = w.rng.choice([*w.nest.program.inputs, *w.computed(), *(n for n in w.nest.tensors if n.startswith("Q"))])
     paths = [path for path in w.touching(tensor) if path]
     if not paths and w.rng.random() < 0.9:
         return None
@@ -287,7 +289,7 @@ def cache(w: Writer) -> str | None:
 
 def layout(w: Writer) -> str | None:
     inputs = w.rng.random() < 0.3
-    pool = list(w.nest.program.inputs) if inputs else [n for n in w.nest.groups if w.nest.tensors[n].role != "output"]
+    pool = list(w.nest.program.inputs) if inputs else [n for n in w.computed() if w.nest.tensors[n].role != "output"]
     pool = [name for name in pool if w.nest.tensors[name].shape]
     if not pool:
         return None

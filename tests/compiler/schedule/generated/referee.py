@@ -88,7 +88,7 @@ def _applied(report: Report, apply: object, when: str) -> Applied | None:
 
 
 def _names(report: Report, subject: Subject, applied: Applied) -> None:
-    """What the language refuses by name must be refused by the nest as well, until the first refusal parts them."""
+    """What the language says is not there, must not be there in the nest; until the first refusal parts the two."""
     lines = subject.schedule.item.body  # type: ignore[union-attr]
     offset = next(e.placed.offset for e in subject.analysis.module.entries if e.declaration is subject.schedule)
     for number, (line, step) in enumerate(zip(lines, applied.steps[1:])):
@@ -96,7 +96,7 @@ def _names(report: Report, subject: Subject, applied: Applied) -> None:
             return
         for found in subject.analysis.diagnostics:
             start = found.primary.start - offset
-            if line.span.start <= start < line.span.end:
+            if line.span.start <= start < line.span.end and "there is no" in found.message:
                 text = report.case.lines[number]
                 report.failures.append(f"names: `{text}` is refused by name and accepted by the nest: {found.message}")
 
