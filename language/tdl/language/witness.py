@@ -56,7 +56,12 @@ def find_witness(
 
 
 def is_refuted_at(wrong: Formula, known: Sequence[Formula], sizes: Sequence[Symbol], least: int) -> bool:
-    """Whether all formulas hold somewhere at the least sizes that are at least `least`, now that these have numbers.
+    """Whether all formulas hold somewhere at the least sizes that are at least `least`, now that these have numbers."""
+    return refuting_sizes(wrong, known, sizes, least) is not None
+
+
+def refuting_sizes(wrong: Formula, known: Sequence[Formula], sizes: Sequence[Symbol], least: int) -> Point | None:
+    """The least sizes that are at least `least`, if all formulas hold somewhere at these.
 
     Without numbers a product of sizes is taken for anything, so that what may be is not yet what is.
     """
@@ -64,13 +69,13 @@ def is_refuted_at(wrong: Formula, known: Sequence[Formula], sizes: Sequence[Symb
     try:
         point = least_point((*known, wrong, *at_least_so), sizes)
         if point is None:
-            return False
+            return None
         values = {size: forms.constant(value) for size, value in point.items()}
         there = [substituted(formula, values) for formula in (*known, wrong)]
         is_exact = all(nature(form) == "affine" for formula in there for form in forms_of(formula))
-        return is_exact and not is_empty(there)
+        return point if is_exact and not is_empty(there) else None
     except Undecided:
-        return False
+        return None
 
 
 def show_point(point: Point) -> str:

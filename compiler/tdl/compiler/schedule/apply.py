@@ -81,14 +81,15 @@ def _step(nest: Nest, line: syntax.ScheduleLine, number: int, values: Values, sc
             check_kinds(before, nest)
             with_initialisations(nest)  # refused at the line that leaves a reduction no place to begin
     except (Refusal, Undecided) as raised:
-        refusal = _too_hard() if isinstance(raised, Undecided) else raised
+        refusal = _too_hard(raised) if isinstance(raised, Undecided) else raised
         found = Diagnostic(refusal.code, refusal.message, line.span, refusal.notes)
         return Step(line.span, before, found, isinstance(refusal, NeedsSize) or refusal.code == "undecided")
     return Step(line.span, nest)
 
 
-def _too_hard() -> Refusal:
-    return Refusal("undecided", "whether this line is legal could not be decided", "it was searched for too long")
+def _too_hard(why: Undecided) -> Refusal:
+    note = str(why) or "it was searched for too long"
+    return Refusal("undecided", "whether this line is legal could not be decided", note)
 
 
 def _expanded(line: syntax.ScheduleLine, environment: Environment) -> Iterator[syntax.ScheduleLine]:

@@ -104,9 +104,9 @@ def _free_of_conflicts(nest: Nest, loop: Loop, what: str, *, allow_reductions: b
 def _conflict(nest: Nest, loop: Loop, *, allow_reductions: bool) -> Conflict | None:
     try:
         return conflict(nest, loop, allow_reductions=allow_reductions)
-    except Undecided:
+    except Undecided as why:
         message = f"whether `{loop.name}` carries a dependence could not be decided"
-        raise Refusal("undecided", message, "it was searched for too long") from None
+        raise Refusal("undecided", message, str(why) or "it was searched for too long") from None
 
 
 def _reduces(nest: Nest, loop: Loop) -> str | None:

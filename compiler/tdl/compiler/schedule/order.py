@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tdl.compiler.schedule.races import check_affine
+from tdl.compiler.schedule.races import with_numbers
 from tdl.compiler.schedule.refusal import Refusal
 from tdl.compiler.schedule.touches import Touch, touches
 from tdl.compiler.schedule.tree import Buffer, Copy, Leaf, Loop, Nest, Update
@@ -92,7 +92,7 @@ def _check(
     wrong = _not_before(path, shared, other, is_earlier)
     if is_empty((*known, wrong)):
         return
-    check_affine((*known, wrong))
+    known = with_numbers(nest, known, wrong)
     order = [*size_symbols(nest.program), *(loop.symbol for loop in path), *(other[loop.symbol] for loop in write_path)]
     point = find_witness(known, wrong, order) or {}
     values = {symbol: forms.constant(value) for symbol, value in point.items()}

@@ -6,17 +6,19 @@ element of storage that both see, and at least one of them writes it. The least 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from tdl.compiler.schedule.touches import Touch, touches
 from tdl.compiler.schedule.tree import Leaf, Loop, Nest, Update
 from tdl.compiler.schedule.walk import Path, leaves_of, loops_of, path_to
 from tdl.language import forms
-from tdl.language.conditions import AtLeast, Equal, Formula, forms_of, less, nature, substituted
+from tdl.language.conditions import AtLeast, Equal, Formula, equal, forms_of, less, nature, substituted
 from tdl.language.forms import Symbol
 from tdl.language.sets import Undecided, is_empty
-from tdl.language.witness import find_witness, size_facts, size_symbols
+from tdl.language.witness import find_witness, refuting_sizes, size_facts, size_symbols
+
+_SIZES_TRIED = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,14 +131,24 @@ def _search(
     later = less(here, there)
     if is_empty((*known, *meeting, later)):
         return None
-    check_affine((*known, *meeting))
-    return _witness(nest, known, [*meeting, later], outer, (path_a, a), (path_b, b), after)
+    known = with_numbers(nest, [*known, *meeting], later)
+    return _witness(nest, known, [later], outer, (path_a, a), (path_b, b), after)
 
 
-def check_affine(formulas: Iterable[Formula]) -> None:
-    """Raises Undecided where products of sizes were taken for anything: with numbers the answer may be another."""
-    if any(nature(form) == "deferred" for formula in formulas for form in forms_of(formula)):
-        raise Undecided
+def with_numbers(nest: Nest, known: Sequence[Formula], wrong: Formula) -> list[Formula]:
+    """What is known, at sizes at which something is wrong, where products of sizes were taken for anything.
+
+    Raises Undecided where no small sizes show it: with other numbers the answer may be another.
+    """
+    if all(nature(form) != "deferred" for formula in (*known, wrong) for form in forms_of(formula)):
+        return list(known)
+    for least in range(1, _SIZES_TRIED + 1):
+        point = refuting_sizes(wrong, known, size_symbols(nest.program), least)
+        if point is not None:
+            values = {size: forms.constant(value) for size, value in point.items()}
+            at = [equal(forms.symbol(size), value) for size, value in values.items()]
+            return [*at, *(substituted(formula, values) for formula in known)]
+    raise Undecided("it hangs on products of sizes, which have no numbers here")
 
 
 def _witness(

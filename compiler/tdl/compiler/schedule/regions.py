@@ -73,6 +73,11 @@ def region(nest: Nest, tensor: str, accesses: Sequence[Touching], outer: Path) -
         hi = extreme_of("max", [hi for _, hi in found], facts, binders)
         los.append(extreme_of("max", [lo, forms.ZERO], facts, binders))
         his.append(extreme_of("min", [hi, size], facts, binders))
+    buffer = nest.buffers.get(tensor)
+    if buffer is not None and buffer.at is not None and not buffer.ring:  # nothing outside of its storage is touched
+        for axis, (lo, extent) in enumerate(zip(buffer.origin, buffer.extents)):
+            los[axis] = extreme_of("max", [los[axis], lo], facts, binders)
+            his[axis] = extreme_of("min", [his[axis], lo + extent], facts, binders)
     extents = tuple(simplified(hi - lo, facts, binders) for lo, hi in zip(los, his))
     return Region(tuple(los), tuple(his), extents)
 

@@ -172,7 +172,19 @@ def _misplaces(nest: Nest, line: syntax.Line, refusal: Diagnostic) -> Wrong | No
         return lambda subject, sizes: any(
             span[axis] > count for span in _spans(subject, nest, at, tensor, sizes) if span
         )
+    if "is an output" in refusal.message:
+        place = next(clause.values[0] for clause in line.clauses if clause.keyword.text == "at")
+        loop = find_loop(nest, place.text)  # type: ignore[union-attr]
+        return lambda subject, sizes: not _partitions(subject, nest, loop.symbol, tensor, sizes)
     return lambda subject, sizes: False
+
+
+def _partitions(subject: Subject, nest: Nest, at: Symbol, tensor: str, sizes: Sizes) -> bool:
+    """Whether the iterations of a loop read every element of a tensor, and each in one of them."""
+    reading = Reading(at, tensor)
+    evaluate_nest(nest, subject.inputs(sizes), symbols(sizes), reading)
+    count = int(np.prod([evaluated(size, symbols(sizes)) for size in nest.tensors[tensor].shape], dtype=int))
+    return sum(map(len, reading.found)) == count == len(set().union(*reading.found))
 
 
 def _reads_part(subject: Subject, nest: Nest, at: Symbol, tensor: str, sizes: Sizes) -> bool:
