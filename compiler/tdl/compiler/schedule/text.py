@@ -1,4 +1,4 @@
-"""Expressions of a checked program as people write them, for prints of nests and kernels. Not meant to be parsed again."""
+"""Expressions of a checked program as people write them, for prints of nests and kernels. Not meant to be parsed."""
 
 from __future__ import annotations
 
