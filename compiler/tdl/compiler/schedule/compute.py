@@ -124,6 +124,7 @@ def _shared_loops(paths: Sequence[Path]) -> list[str]:
 
 def _common_box(nest: Nest, group: str, results: Sequence[str], loop: Loop, outer: Path) -> Region:
     """The box that is read of the group's tensors; all of them, where one is not computed without the others."""
+    nest = replace(nest, buffers={**nest.buffers, **{each: nest.first[each] for each in results}})
     reads = [each for each in touching(nest, loop, results) if group_of(nest, each.leaf) != group]
     first = results[0]
     boxes = [region(nest, each, [r for r in reads if r.touch.tensor == each], outer) for each in results]

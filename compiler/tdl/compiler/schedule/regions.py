@@ -73,13 +73,19 @@ def region(nest: Nest, tensor: str, accesses: Sequence[Touching], outer: Path) -
         hi = extreme_of("max", [hi for _, hi in found], facts, binders)
         los.append(extreme_of("max", [lo, forms.ZERO], facts, binders))
         his.append(extreme_of("min", [hi, size], facts, binders))
-    buffer = nest.buffers.get(tensor)
-    if buffer is not None and buffer.at is not None and not buffer.ring:  # nothing outside of its storage is touched
-        for axis, (lo, extent) in enumerate(zip(buffer.origin, buffer.extents)):
-            los[axis] = extreme_of("max", [los[axis], lo], facts, binders)
-            his[axis] = extreme_of("min", [his[axis], lo + extent], facts, binders)
+    for axis, (lo, hi) in enumerate(_storage(nest, tensor, outer)):
+        los[axis] = extreme_of("max", [los[axis], lo], facts, binders)
+        his[axis] = extreme_of("min", [his[axis], hi], facts, binders)
     extents = tuple(simplified(hi - lo, facts, binders) for lo, hi in zip(los, his))
     return Region(tuple(los), tuple(his), extents)
+
+
+def _storage(nest: Nest, tensor: str, outer: Path) -> list[tuple[Form, Form]]:
+    """The ends of what is kept of a tensor around here: nothing outside of it is touched."""
+    buffer = nest.buffers.get(tensor)
+    if buffer is None or buffer.ring or buffer.at not in {loop.symbol for loop in outer}:
+        return []
+    return [(lo, lo + extent) for lo, extent in zip(buffer.origin, buffer.extents)]
 
 
 def show_box(tensor: str, box: Region) -> str:
