@@ -123,10 +123,12 @@ def random_case(seed: int) -> Case:
     for _ in range(rng.choice((1, 2, 3, 4, 4, 5, 5, 6, 7, 8))):
         subject = Subject(case)
         try:
-            nest = subject.applied().nest
+            steps = subject.applied().steps
         except Exception:
             break
-        writer = Writer(rng, nest, dims=op.dims) if writer is None else replace(writer, nest=nest)
+        nest = steps[-1].nest
+        last = case.lines[-1] if case.lines and steps[-1].refusal is None else ""
+        writer = Writer(rng, nest, dims=op.dims) if writer is None else replace(writer, nest=nest, last=last)
         line = random_line(writer)
         if line.startswith("require") and "." not in line:
             case = replace(case, op=with_facts(case.op, [line.removeprefix("require ")]))

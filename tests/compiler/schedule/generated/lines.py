@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from random import Random
 
-from tdl.compiler.schedule.bounds import greatest_extent
-from tdl.compiler.schedule.names import find_loop
+from tdl.compiler.schedule.bounds import greatest_extent, greatest_value
+from tdl.compiler.schedule.names import find_loop, index_name
 from tdl.compiler.schedule.refusal import Refusal
 from tdl.compiler.schedule.touches import touches
 from tdl.compiler.schedule.tree import Copy, Loop, Nest
@@ -29,6 +29,8 @@ class Writer:
     nest: Nest
     count: int = 0
     knobs: list[str] = field(default_factory=list)
+    last: str = ""
+    """The line before, if it was accepted."""
     dims: Sequence[str] = ()
 
     def fresh(self, letter: str = "x") -> str:
@@ -102,9 +104,7 @@ class Writer:
 def named(path: Path) -> Path:
     """The loops that have names for people: not the lanes of `vectorize by`, nor a copy's loops over a pack's axes."""
     return tuple(
-        loop
-        for loop in path
-        if not loop.name.endswith(".lane") and not (loop.stage.startswith("Q") and "." in loop.name)
+        loop for loop in path if ".lane" not in loop.name and not (loop.stage.startswith("Q") and "." in loop.name)
     )
 
 
@@ -198,7 +198,13 @@ def parallel(w: Writer) -> str | None:
 
 
 def peel(w: Writer) -> str | None:
-    partial = [loop for loop in w.loops if any("min" in str(inner.hi) for inner in loops_of(loop.body))]
+    partial = [
+        loop
+        for loop in w.loops
+        if any("min" in str(inner.hi) and inner.hi.mentions(loop.symbol) for inner in loops_of(loop.body))
+    ]
+    if not partial and w.rng.random() < 0.8:
+        return None
     loop = w.rng.choice(partial) if partial and w.rng.random() < 0.9 else w.some_loop()
     return None if loop is None else f"peel {w.name(loop)}"
 
@@ -232,9 +238,9 @@ def store(w: Writer) -> str | None:
     pool = placed(w)
     if not pool:
         return None
-    tensor = w.rng.choice(pool)
+    tensor = subject(w, pool)
     at = w.nest.buffers[tensor].at
-    around = named(path_to(w.nest.body, at)) if at is not None else ()
+    around = named(path_to(w.nest.body, at) if at is not None else ())
     loop = w.rng.choice(around) if around and w.rng.random() < 0.9 else w.some_loop()
     return None if loop is None else f"store {tensor} at {w.name(loop)}"
 
@@ -243,16 +249,27 @@ def fold(w: Writer) -> str | None:
     pool = placed(w) or (w.intermediates() if w.rng.random() < 0.1 else [])
     if not pool:
         return None
-    tensor = w.rng.choice(pool)
+    tensor = subject(w, pool)
     axes = [
-        coordinate.symbol.name.rpartition("[")[2].removesuffix("]")
+        (index_name(coordinate.symbol), axis)
         for stage in w.nest.stages.values()
         for target in stage.writes
         if target.tensor == tensor
-        for coordinate in target.coordinates
+        for axis, coordinate in enumerate(target.coordinates)
         if coordinate.symbol is not None and coordinate.symbol.kind == "index"
     ]
-    return f"fold {tensor}.{w.rng.choice(axes)} by {w.rng.choice((1, 2, 3, 4, 4, 5, 8))}" if axes else None
+    if not axes:
+        return None
+    name, axis = w.rng.choice(axes)
+    most = greatest_value(w.nest.buffers[tensor].extents[axis])
+    count = most if most is not None and w.rng.random() < 0.4 else w.rng.choice((1, 2, 3, 4, 4, 5, 8))
+    return f"fold {tensor}.{name} by {max(count, 1)}"
+
+
+def subject(w: Writer, pool: list[str]) -> str:
+    """What the line before placed, mostly."""
+    last = w.last.split()[1] if w.last.startswith(("compute", "store")) else ""
+    return last if last in pool else w.rng.choice(pool)
 
 
 def rfactor(w: Writer) -> str | None:
@@ -356,16 +373,25 @@ def fast_math(_: Writer) -> str:
 
 
 WEIGHTS: dict[Callable[[Writer], str | None], float] = {
-    split: 5, tile: 2.5, fuse: 3, reorder: 3.5, skew: 2, unroll: 2, vectorize: 3, parallel: 3, peel: 2.5, inline: 2.5,
-    compute: 5, store: 4, fold: 4, rfactor: 3, cache: 4.5, layout: 2, stream: 1, prefetch: 1, double_buffer: 3,
+    split: 5, tile: 2.5, fuse: 3, reorder: 3.5, skew: 2, unroll: 2, vectorize: 3, parallel: 3, peel: 2, inline: 2.5,
+    compute: 5, store: 3, fold: 2.5, rfactor: 3, cache: 4.5, layout: 2, stream: 1, prefetch: 1, double_buffer: 2,
     knob: 1, let: 0.8, require: 0.8, fast_math: 0.5,
 }  # fmt: skip
+
+
+NEXT = {"compute": store, "store": fold, "cache": double_buffer, "split": peel}
+"""What often goes on from a line."""
 
 
 def random_line(writer: Writer) -> str:
     """A line of a random primitive that has something to be applied to."""
     verbs = list(WEIGHTS)
     weights = list(WEIGHTS.values())
+    after = NEXT.get(writer.last.split()[0]) if writer.last else None
+    if after is not None and writer.rng.random() < 0.4:
+        line = after(writer)
+        if line is not None:
+            return line
     while True:
         line = writer.rng.choices(verbs, weights)[0](writer)
         if line is not None:
