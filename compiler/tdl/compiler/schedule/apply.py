@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from tdl.compiler.schedule import verbs
-from tdl.compiler.schedule.initial import with_initialisations
+from tdl.compiler.schedule.initial import check_beginnings
 from tdl.compiler.schedule.kinds import check_kinds
 from tdl.compiler.schedule.names import find_loop
 from tdl.compiler.schedule.owners import owner_of
@@ -79,7 +79,7 @@ def _step(nest: Nest, line: syntax.ScheduleLine, number: int, values: Values, sc
             nest = _applied(nest, each, number, values)
         if nest is not before:
             check_kinds(before, nest)
-            with_initialisations(nest)  # refused at the line that leaves a reduction no place to begin
+            check_beginnings(nest)  # refused at the line that leaves a reduction no place to begin
     except (Refusal, Undecided) as raised:
         refusal = _too_hard(raised) if isinstance(raised, Undecided) else raised
         found = Diagnostic(refusal.code, refusal.message, line.span, refusal.notes)

@@ -41,6 +41,20 @@ def with_initialisations(nest: Nest) -> Nest:
     return replace(nest, body=body, stages={**nest.stages, **placer.stages})
 
 
+def check_beginnings(nest: Nest) -> None:
+    """Refuse a nest that leaves some reduction no place to begin.
+
+    Only a loop that counts both the reduction and an element can be at fault, and most nests have none.
+    """
+    for path, leaf in leaves_of(nest.body):
+        stage = nest.stages[leaf.stage]
+        if isinstance(stage.work, Update):
+            at, dropped = dict(leaf.at), _with_dependents(path, _reduced(stage, leaf))
+            if any(not dropped.isdisjoint(at[binder.index].symbols()) for binder in stage.indices):
+                with_initialisations(nest)
+                return
+
+
 class _Placer:
     def __init__(self, nest: Nest) -> None:
         self.nest = nest
@@ -78,7 +92,7 @@ class _Placer:
         found = over - told
         for form in spatial:
             symbols = set(form.symbols())
-            found |= set() if symbols <= told or found.isdisjoint(symbols) else symbols
+            found |= set() if found.isdisjoint(symbols) else symbols - told
         return found & set(inside)
 
     def foreign(self, name: str, outer: Path) -> set[Symbol]:
@@ -120,7 +134,7 @@ class _Copy:
         self.at = dict(leaf.at)
 
     def around(self, path: Path, reduced: set[Symbol]) -> tuple[Node, ...]:
-        dropped = self._dropped(path, reduced)
+        dropped = _with_dependents(path, reduced)
         kept = [loop for loop in path if loop.symbol not in dropped]
         at: dict[Symbol, Form] = {}
         fresh: list[Loop] = []
@@ -138,14 +152,6 @@ class _Copy:
             body = substitute(body, {loop.symbol: forms.symbol(symbol)})
             body = (replace(loop, stage=name, symbol=symbol, body=body),)
         return body
-
-    def _dropped(self, path: Path, reduced: set[Symbol]) -> set[Symbol]:
-        """The loops of the reduction, and those whose ranges depend on these."""
-        dropped = set(reduced)
-        for loop in path:
-            if any(symbol in dropped for end in (loop.lo, loop.hi) for symbol in end.symbols()):
-                dropped.add(loop.symbol)
-        return dropped
 
     def _over_all(self, own: Symbol, form: Form, path: Path, dropped: set[Symbol]) -> Loop:
         """A loop over all values that an own index has while the dropped loops run."""
@@ -232,6 +238,15 @@ def _reduced(stage: Stage, leaf: Leaf) -> set[Symbol]:
     """The loops that a leaf's reduction indices are counted by."""
     at: Mapping[Symbol, Form] = dict(leaf.at)
     return {symbol for binder in stage.reduction for symbol in at[binder.index].symbols() if symbol.kind == "index"}
+
+
+def _with_dependents(path: Path, reduced: set[Symbol]) -> set[Symbol]:
+    """The loops of the reduction, and those whose ranges depend on these."""
+    dropped = set(reduced)
+    for loop in path:
+        if any(symbol in dropped for end in (loop.lo, loop.hi) for symbol in end.symbols()):
+            dropped.add(loop.symbol)
+    return dropped
 
 
 def _is_gapless(form: Form, dropped: set[Symbol]) -> bool:
