@@ -28,7 +28,7 @@ def main() -> None:
 
 
 def _run() -> int:
-    gc.set_threshold(100_000, 20, 100)  # little of what a command makes is a cycle: looking for them costs a tenth
+    gc.set_threshold(1_000_000, 20, 100)  # little of what a command makes is a cycle: looking for them costs a tenth
     from tdl.compiler.cli.app import app
     from tdl.compiler.cli.fault import Fault
 
