@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 from tdl.compiler.backends.llvm import jit, pool
-from tdl.compiler.backends.llvm.target import host, object_code
+from tdl.compiler.backends.llvm.target import binding, host, object_code
 
 pytestmark = pytest.mark.skipif(not pool.has_threads(host().triple), reason="no POSIX threads")
 
@@ -222,3 +222,16 @@ def test_where_there_are_threads():
     assert pool.has_threads("arm64-apple-darwin23.0.0")
     assert not pool.has_threads("x86_64-pc-windows-msvc")
     assert not pool.has_threads("wasm32-unknown-unknown")
+
+
+@pytest.mark.parametrize(
+    "triple", ["x86_64-apple-darwin", "aarch64-unknown-linux-gnu", "arm64-apple-darwin", "riscv64-unknown-linux-gnu"]
+)
+def test_code_for_other_targets(triple):
+    llvm = binding()
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+    module = llvm.parse_assembly(pool.pool_text(triple))
+    module.verify()
+    machine = llvm.Target.from_triple(triple).create_target_machine(reloc="pic")
+    assert machine.emit_object(module)

@@ -24,9 +24,10 @@ from tdl.language.forms import Symbol
 from tdl.language.tree import Program
 
 _linked: dict[str, dict[str, int]] = {}
-_lock = threading.RLock()
-if hasattr(os, "register_at_fork"):  # so that a child does not find it held by a thread that it does not have
-    os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
+building = threading.RLock()
+"""Held while anything is compiled; LLVM does one thing at a time."""
+if hasattr(os, "register_at_fork"):  # a child does not find it held by a thread that it does not have
+    os.register_at_fork(before=building.acquire, after_in_parent=building.release, after_in_child=building.release)
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,7 @@ def compile_nest(nest: Nest) -> Kernel:
 def load_text(ir: str, exports: tuple[str, ...]) -> dict[str, int]:
     """Addresses of functions in LLVM text, compiled at most once for this machine."""
     key = cache.cache_key(ir, host())
-    with _lock:
+    with building:
         found = load_kept(key, exports)
         if found is None:
             code = object_code(ir, host())
@@ -82,7 +83,7 @@ def load_text(ir: str, exports: tuple[str, ...]) -> dict[str, int]:
 
 def load_kept(key: str, exports: tuple[str, ...]) -> dict[str, int] | None:
     """Addresses of functions in object code that is loaded already or in the cache."""
-    with _lock:
+    with building:
         found = _linked.get(key)
         kept = cache.read(key) if found is None else None
         if kept is not None:

@@ -7,12 +7,11 @@ the schedule is tried on the op with its sizes left open, and if every line is l
 
 from __future__ import annotations
 
-import threading
 from collections import OrderedDict
 from collections.abc import Sequence
 
 from tdl.compiler.runtime import records
-from tdl.compiler.runtime.compile import Kernel, compile_nest, compile_program
+from tdl.compiler.runtime.compile import Kernel, building, compile_nest, compile_program
 from tdl.compiler.runtime.scheduled import FindSource, proved, schedule_for
 from tdl.compiler.schedule.apply import apply_schedule
 from tdl.language.binding import Bound
@@ -33,7 +32,6 @@ class Kernels:
         self.op = op
         self.schedules = tuple(schedules)
         self.find = find
-        self._lock = threading.RLock()
         self._plain: dict[int, tuple[Program, Kernel]] = {}
         self._exact: OrderedDict[Key, Kernel] = OrderedDict()
         self._open: dict[tuple[Declaration, int], tuple[Program, Kernel | None]] = {}
@@ -41,7 +39,7 @@ class Kernels:
     def kernel(self, bound: Bound) -> Kernel:
         """The kernel for a call. Raises ScheduleError where the schedule that holds is not legal at its sizes."""
         schedule = schedule_for(self.schedules, bound)
-        with self._lock:
+        with building:
             return self._without(bound.program) if schedule is None else self._under(schedule, bound)
 
     def _without(self, program: Program) -> Kernel:

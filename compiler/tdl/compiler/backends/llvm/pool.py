@@ -15,16 +15,17 @@ in the kernel; who changes what is waited for wakes sleepers only if there are a
 
 Workers are started when a region first needs them, and only end with the process. A fork leaves the child without them:
 it is noticed by a page that the system wipes in children, or where there is none by the process's number, and the pool
-begins anew. The code must never be unloaded. Linux sleeps on futexes, other systems on a condition variable.
+begins anew (`sleep.py`). The code must never be unloaded.
 """
 
 from __future__ import annotations
 
 from string import Template
 
+from tdl.compiler.backends.llvm.sleep import sleep_text
+
 NAME = "tdl.parallel_for"
 
-_FUTEX = {"x86_64": 202, "aarch64": 98, "riscv64": 98}  # system call numbers of Linux
 _PAUSE = {
     "x86_64": "call void @llvm.x86.sse2.pause()",
     "aarch64": "call void @llvm.aarch64.hint(i32 1)",
@@ -39,17 +40,15 @@ def pool_text(triple: str) -> str:
     architecture, _, system = triple.partition("-")
     pause = _PAUSE.get(architecture, 'fence syncscope("singlethread") seq_cst')
     parts = [_STATE, _ENTRY, _DRAIN, _WAIT, _WORKER, _START]
-    parts += [_FUTEX_SLEEP, _WIPED] if "linux" in system and architecture in _FUTEX else [_CONDITION_SLEEP, _NOT_WIPED]
     if pause.startswith("call"):
         parts.append(f"declare void {pause.removeprefix('call void ').replace('i32 1', 'i32')}")
     values = {
         "pause": pause,
         "spins": _SPINS,
         "parts": _PARTS,
-        "futex": _FUTEX.get(architecture, 0),
         "set": 2 if "linux" in system else 3,  # SIG_SETMASK
     }
-    return "".join(Template(part).substitute(values) for part in parts)
+    return Template("".join(parts)).substitute(values) + sleep_text(architecture, system)
 
 
 def has_threads(triple: str) -> bool:
@@ -308,133 +307,6 @@ restore:
   %restored = call i32 @pthread_sigmask(i32 $set, ptr %former, ptr null)
   br label %end
 end:
-  ret void
-}
-"""
-
-_FUTEX_SLEEP = """
-declare i64 @syscall(i64, ...)
-
-define internal void @tdl.pool.sleep(ptr %word, i32 %old) nounwind {
-entry:
-  br label %look
-look:
-  %seen = load atomic i32, ptr %word seq_cst, align 4
-  %is.old = icmp eq i32 %seen, %old
-  br i1 %is.old, label %sleep, label %end
-sleep:
-  %result = call i64 (i64, ...) @syscall(i64 $futex, ptr %word, i32 128, i32 %old, ptr null, ptr null, i32 0)
-  br label %look
-end:
-  ret void
-}
-
-define internal void @tdl.pool.wake(ptr %word) nounwind {
-entry:
-  %sleepers = load atomic i32, ptr @tdl.pool.asleep seq_cst, align 4
-  %is.any = icmp ne i32 %sleepers, 0
-  br i1 %is.any, label %wake, label %end
-wake:
-  %result = call i64 (i64, ...) @syscall(i64 $futex, ptr %word, i32 129, i32 2147483647, ptr null, ptr null, i32 0)
-  br label %end
-end:
-  ret void
-}
-"""
-
-_CONDITION_SLEEP = """
-@tdl.pool.mutex = internal global [16 x i64] zeroinitializer, align 128
-@tdl.pool.condition = internal global [16 x i64] zeroinitializer, align 128
-declare i32 @pthread_mutex_init(ptr, ptr)
-declare i32 @pthread_cond_init(ptr, ptr)
-declare i32 @pthread_mutex_lock(ptr)
-declare i32 @pthread_mutex_unlock(ptr)
-declare i32 @pthread_cond_wait(ptr, ptr)
-declare i32 @pthread_cond_broadcast(ptr)
-
-define internal void @tdl.pool.sleep(ptr %word, i32 %old) nounwind {
-entry:
-  %locked = call i32 @pthread_mutex_lock(ptr @tdl.pool.mutex)
-  br label %look
-look:
-  %seen = load atomic i32, ptr %word seq_cst, align 4
-  %is.old = icmp eq i32 %seen, %old
-  br i1 %is.old, label %sleep, label %end
-sleep:
-  %result = call i32 @pthread_cond_wait(ptr @tdl.pool.condition, ptr @tdl.pool.mutex)
-  br label %look
-end:
-  %unlocked = call i32 @pthread_mutex_unlock(ptr @tdl.pool.mutex)
-  ret void
-}
-
-define internal void @tdl.pool.wake(ptr %word) nounwind {
-entry:
-  %sleepers = load atomic i32, ptr @tdl.pool.asleep seq_cst, align 4
-  %is.any = icmp ne i32 %sleepers, 0
-  br i1 %is.any, label %wake, label %end
-wake:
-  %locked = call i32 @pthread_mutex_lock(ptr @tdl.pool.mutex)
-  %result = call i32 @pthread_cond_broadcast(ptr @tdl.pool.condition)
-  %unlocked = call i32 @pthread_mutex_unlock(ptr @tdl.pool.mutex)
-  br label %end
-end:
-  ret void
-}
-"""
-
-# Linux 4.14 and later can be told to wipe a page in children: asking a word of it costs no system call.
-_WIPED = """
-declare ptr @mmap(ptr, i64, i32, i32, i32, i64)
-declare i32 @madvise(ptr, i64, i32)
-
-define internal i1 @tdl.pool.ours() nounwind {
-entry:
-  %mark = load atomic ptr, ptr @tdl.pool.mark acquire, align 8
-  %is.none = icmp eq ptr %mark, null
-  br i1 %is.none, label %no, label %look
-look:
-  %value = load atomic i32, ptr %mark acquire, align 4
-  %is.ours = icmp ne i32 %value, 0
-  ret i1 %is.ours
-no:
-  ret i1 false
-}
-
-define internal void @tdl.pool.begin() nounwind {
-entry:
-  %mark = load atomic ptr, ptr @tdl.pool.mark monotonic, align 8
-  %is.none = icmp eq ptr %mark, null
-  br i1 %is.none, label %map, label %set
-map:
-  %page = call ptr @mmap(ptr null, i64 4096, i32 3, i32 34, i32 -1, i64 0)
-  %address = ptrtoint ptr %page to i64
-  %is.page = icmp ne i64 %address, -1
-  br i1 %is.page, label %advise, label %end
-advise:
-  %refused = call i32 @madvise(ptr %page, i64 4096, i32 18)
-  %is.wiped = icmp eq i32 %refused, 0
-  br i1 %is.wiped, label %keep, label %end
-keep:
-  store atomic ptr %page, ptr @tdl.pool.mark release, align 8
-  br label %set
-set:
-  %word = phi ptr [ %mark, %entry ], [ %page, %keep ]
-  store atomic i32 1, ptr %word release, align 4
-  br label %end
-end:
-  ret void
-}
-"""
-
-_NOT_WIPED = """
-define internal i1 @tdl.pool.ours() nounwind {
-  ret i1 false
-}
-
-define internal void @tdl.pool.begin() nounwind {
-  %mutex = call i32 @pthread_mutex_init(ptr @tdl.pool.mutex, ptr null)
-  %condition = call i32 @pthread_cond_init(ptr @tdl.pool.condition, ptr null)
   ret void
 }
 """
