@@ -55,6 +55,7 @@ def test_a_schedule_that_is_refused_at_these_sizes(tdlc, tmp_path):
     assert "error[fact]" in outcome.err
     assert "s.tdl:3:5" in outcome.err
     assert "`f` is called with M = 3" in outcome.err
+    assert tdlc("run", "s.tdl", "f", "--set", "M=3", "--no-schedule").code == 0
 
 
 def test_random_inputs_are_seeded(tdlc):

@@ -79,6 +79,7 @@ def test_tests_run_under_schedules(tdlc, tmp_path):
     assert "scheduled.tdl:3:5\n" in outcome.out
     assert "         3 |     require M % 4 == 0\n" in outcome.out
     assert "`f` is called with M = 3\n" in outcome.out
+    assert tdlc("test", path, "--no-schedule").code == 0
 
 
 def test_arguments_column(tdlc, program):

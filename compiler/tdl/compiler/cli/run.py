@@ -13,7 +13,7 @@ from tdl.compiler.cli.completion import ops
 from tdl.compiler.cli.failures import show_failure
 from tdl.compiler.cli.fault import ERRORS, Fault
 from tdl.compiler.cli.ops import SET, find_op, refused
-from tdl.compiler.cli.programs import checked_file, find_source
+from tdl.compiler.cli.programs import checked_file, checked_program, find_source
 from tdl.compiler.cli.progress import waiting
 from tdl.compiler.cli.screen import Color, stderr, stdout
 from tdl.compiler.cli.settings import Settings, pairs, read_settings
@@ -40,10 +40,13 @@ def run(
     set_: Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help=SET)] = None,
     seed: Annotated[int, typer.Option(help="Which random inputs to take.", min=0)] = 0,
     cast: Annotated[bool, typer.Option("--cast", help="Convert arrays to the dtypes that the op declares.")] = False,
+    scheduled: Annotated[
+        bool, typer.Option("--schedule/--no-schedule", help="Under the file's schedules, or as without any.")
+    ] = True,
     color: Annotated[Color, typer.Option(help="When to use colours.")] = Color.auto,
 ) -> None:
     """Run an op: on files, on numbers, on random inputs. Without -o a summary of the results is printed."""
-    analysis = checked_file(file, color)
+    analysis = checked_file(file, color) if scheduled else checked_program(file, color)
     declaration = find_op(analysis, op)
     settings = read_settings(set_ or [], declaration)
     targets = output_files(out or [], declaration)
@@ -55,7 +58,7 @@ def run(
 
     arrays = random_inputs(bound.program, bound.sizes, given, seed)
     try:
-        results, timing = execute(declaration, analysis.module.schedules, bound, arrays)
+        results, timing = execute(declaration, analysis.module.schedules if scheduled else (), bound, arrays)
     except ScheduleError as error:
         stderr(color).diagnostics(error.diagnostics, error.source, find_source)
         raise typer.Exit(ERRORS) from None

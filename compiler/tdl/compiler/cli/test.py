@@ -11,7 +11,7 @@ import typer
 from tdl.compiler.cli.duration import duration
 from tdl.compiler.cli.fault import ERRORS, Fault
 from tdl.compiler.cli.files import find_sources
-from tdl.compiler.cli.programs import checked_file
+from tdl.compiler.cli.programs import checked_file, checked_program
 from tdl.compiler.cli.progress import Bar
 from tdl.compiler.cli.screen import Color, shown, stdout
 from tdl.compiler.cli.trials import Trial, trials_of
@@ -27,11 +27,15 @@ def run_tests(
     ],
     name: Annotated[str | None, typer.Option("-k", metavar="NAME", help="Only tests with this in their name.")] = None,
     seed: Annotated[int, typer.Option(help="Which random inputs to take.", min=0)] = 0,
+    scheduled: Annotated[
+        bool, typer.Option("--schedule/--no-schedule", help="Under the file's schedules, or as without any.")
+    ] = True,
     color: Annotated[Color, typer.Option(help="When to use colours.")] = Color.auto,
 ) -> None:
     """Run tests: compiled code must equal the reference evaluator, and both what a test expects."""
     screen = stdout(color)
-    every = [trial for path in find_sources(files) for trial in trials_of(checked_file(path, color))]
+    read = checked_file if scheduled else checked_program
+    every = [trial for path in find_sources(files) for trial in trials_of(read(path, color), scheduled)]
     trials = [trial for trial in every if name is None or name in trial.name]
     if not trials:
         raise Fault("there is no test" + (f" with `{name}` in its name" if name else " in what was given"))

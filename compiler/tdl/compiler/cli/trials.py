@@ -31,8 +31,8 @@ class Trial:
     attempt: Attempt
 
 
-def trials_of(analysis: Analysis) -> Iterator[Trial]:
-    """Everything to try in a checked file, in its order."""
+def trials_of(analysis: Analysis, scheduled: bool = True) -> Iterator[Trial]:
+    """Everything to try in a checked file, in its order; ops as its schedules say, or as without any."""
     from tdl.language.cases import check_case
 
     for entry in analysis.module.entries:
@@ -43,7 +43,7 @@ def trials_of(analysis: Analysis) -> Iterator[Trial]:
         elif isinstance(item, syntax.Test):
             case = check_case(entry.declaration).case
             if case is not None:
-                attempt = partial(_compare, case, analysis.module.schedules)
+                attempt = partial(_compare, case, analysis.module.schedules if scheduled else ())
                 yield Trial(*place, case.name, case.op.name, arguments_of(case), attempt)
 
 
