@@ -21,7 +21,7 @@ def checked_file(path: str, color: Color = Color.auto) -> Analysis:
     analysis = checked_program(path, color)
     refused = check_schedules(analysis)
     stderr(color).diagnostics(refused, analysis.source, find_source)
-    if refused:
+    if any(each.severity == "error" for each in refused):
         raise typer.Exit(ERRORS)
     return analysis
 

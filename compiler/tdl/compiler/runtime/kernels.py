@@ -78,7 +78,7 @@ class Kernels:
         kept = self._open.get(key)
         if kept is None:
             applied = apply_schedule(program, schedule)
-            kernel = None if applied.diagnostics else compile_nest(applied.nest)
+            kernel = None if applied.errors else compile_nest(applied.nest)
             kept = self._open[key] = program, kernel
         return kept[1]
 

@@ -82,7 +82,7 @@ def proved(
 ) -> Scheduled:
     """The same with every line applied. Raises ScheduleError where one is refused."""
     made = scheduled(op, schedule, bound, knobs)
-    refused = made.applied.diagnostics
+    refused = made.applied.errors
     if refused:
         at = f"`{op.name}` is called with {describe_sizes(bound.sizes)}" if bound.sizes else f"in a call of `{op.name}`"
         raise ScheduleError(schedule, [replace(each, notes=(*each.notes, at)) for each in refused], find)

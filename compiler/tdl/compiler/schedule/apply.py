@@ -14,12 +14,12 @@ from tdl.compiler.schedule.initial import check_beginnings
 from tdl.compiler.schedule.kinds import check_kinds
 from tdl.compiler.schedule.names import find_loop
 from tdl.compiler.schedule.owners import owner_of
-from tdl.compiler.schedule.refusal import NeedsSize, Refusal
+from tdl.compiler.schedule.refusal import NeedsSize, NotYet, Refusal
 from tdl.compiler.schedule.start import start
 from tdl.compiler.schedule.tree import Logged, Nest, Rewrite
 from tdl.compiler.schedule.values import Values
 from tdl.language import syntax
-from tdl.language.diagnostic import Diagnostic
+from tdl.language.diagnostic import Diagnostic, Severity
 from tdl.language.forms import Symbol
 from tdl.language.schedules.tactics import expanded
 from tdl.language.scope import Declaration, Environment
@@ -53,6 +53,11 @@ class Applied:
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         return tuple(step.refusal for step in self.steps if step.refusal is not None)
 
+    @property
+    def errors(self) -> tuple[Diagnostic, ...]:
+        """The refusals that keep the schedule from being used."""
+        return tuple(each for each in self.diagnostics if each.severity == "error")
+
 
 def apply_schedule(
     program: Program,
@@ -82,7 +87,8 @@ def _step(nest: Nest, line: syntax.ScheduleLine, number: int, values: Values, sc
             check_beginnings(nest)  # refused at the line that leaves a reduction no place to begin
     except (Refusal, Undecided) as raised:
         refusal = _too_hard(raised) if isinstance(raised, Undecided) else raised
-        found = Diagnostic(refusal.code, refusal.message, line.span, refusal.notes)
+        severity: Severity = "warning" if isinstance(refusal, NotYet) else "error"
+        found = Diagnostic(refusal.code, refusal.message, line.span, refusal.notes, severity=severity)
         return Step(line.span, before, found, isinstance(refusal, NeedsSize) or refusal.code == "undecided")
     return Step(line.span, nest)
 

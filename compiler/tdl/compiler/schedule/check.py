@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from tdl.compiler.schedule.apply import Applied, apply_schedule
-from tdl.compiler.schedule.choose import holds
+from tdl.compiler.schedule.choose import ancestors, holds
 from tdl.language import syntax
 from tdl.language.analysis import Analysis
 from tdl.language.binding import describe_sizes
@@ -68,6 +68,8 @@ def check_legality(schedule: Declaration, cases: tuple[Declaration, ...]) -> tup
     op = _callable(schedule, item.op)
     if op is None or not isinstance(op.item, syntax.Op) or check_schedule(schedule) or not check_op(op).is_sound:
         return ()
+    if item.target is not None and "gpu" in ancestors(item.target.text, schedule):
+        return ()  # whose back-end will say
     refused = [step for step in applied(schedule, check_op(op).program).steps if step.refusal is not None]
     certain = tuple(step.refusal for step in refused if step.refusal is not None and not step.is_open)
     if certain or not refused:

@@ -15,7 +15,7 @@ from tdl.compiler.schedule.layout import store_in
 from tdl.compiler.schedule.names import find_loop, find_stage, index_name
 from tdl.compiler.schedule.owners import is_accumulator
 from tdl.compiler.schedule.peel import peel
-from tdl.compiler.schedule.refusal import Refusal
+from tdl.compiler.schedule.refusal import NotYet, Refusal
 from tdl.compiler.schedule.reorder import reorder
 from tdl.compiler.schedule.rfactor import rfactor
 from tdl.compiler.schedule.skew import skew
@@ -257,6 +257,12 @@ def _for_gpu(nest: Nest, given: Arguments) -> Nest:
     raise Refusal("schedule", f"`{verb}` is for `gpu` targets, and this schedule runs on a `cpu`")
 
 
+def _tensorize(nest: Nest, given: Arguments) -> Nest:
+    raise NotYet(
+        "`tensorize` is left out: this compiler has no code for intrinsics yet", "results are the same without"
+    )
+
+
 def axis_named(nest: Nest, tensor: str, name: str) -> int:
     """The axis of a tensor that an index of one of its definitions runs along."""
     for stage in nest.stages.values():
@@ -296,6 +302,7 @@ VERBS: dict[str, Change] = {
     "prefetch": _prefetch,
     "double_buffer": _double_buffer,
     "layout": _layout,
+    "tensorize": _tensorize,
     "bind": _for_gpu,
     "cooperate": _for_gpu,
 }

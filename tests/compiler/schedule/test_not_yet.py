@@ -1,0 +1,33 @@
+"""Lines that this compiler does not apply: a warning where results are the same without, silence for other targets."""
+
+from __future__ import annotations
+
+import numpy as np
+from tdl.compiler import load
+from tdl.compiler.schedule.check import diagnose
+from tdl.language.analysis import analyse
+from tdl.language.source import Source
+
+OP = "op twice(X: f32[N]) -> Y: f32[N] { Y[i] = X[i] * 2 }\n"
+INTRINSIC = "intrinsic double4(x: f32[4]) -> y: f32[4] for x86 { y[l] = x[l] * 2 }\n"
+
+
+def test_tensorize_is_left_out_with_a_warning() -> None:
+    text = OP + INTRINSIC + "schedule twice { split Y.i by 4 -> io, ii\n tensorize ii with double4 }\n"
+    source = Source("t.tdl", text)
+    (found,) = diagnose(analyse(source))
+    assert found.severity == "warning"
+    assert "no code for intrinsics" in found.message
+    assert load(source).twice(np.arange(6, dtype=np.float32)).tolist() == [0, 2, 4, 6, 8, 10]
+
+
+def test_a_gpu_schedule_is_not_judged_by_a_cpu() -> None:
+    text = OP + "schedule twice for gpu { split Y.i by 64 -> b, t\n bind b to block.x\n bind t to thread.x }\n"
+    source = Source("g.tdl", text)
+    assert diagnose(analyse(source)) == ()
+    assert load(source).twice(np.ones(3, np.float32)).tolist() == [2, 2, 2]
+
+
+def test_a_cpu_schedule_says_what_bind_is_for() -> None:
+    (found,) = diagnose(analyse(Source("c.tdl", OP + "schedule twice for cpu { bind Y.i to block.x }\n")))
+    assert "`gpu`" in found.message
