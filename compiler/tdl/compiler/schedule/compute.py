@@ -28,6 +28,7 @@ from tdl.compiler.schedule.tree import Buffer, Leaf, Loop, Memory, Nest, Node
 from tdl.compiler.schedule.walk import Path, binders_of, leaves_of, map_leaves, path_to, replace_loop
 from tdl.language import forms
 from tdl.language.forms import Form, Symbol
+from tdl.language.inequalities import is_known
 from tdl.language.tree import Target
 from tdl.language.witness import size_facts
 
@@ -66,7 +67,9 @@ def compute_at_root(nest: Nest, tensor: str) -> Nest:
     bare, affected = taken_out(nest, group)
     position = next(p for p, node in enumerate(bare.body) if _touches(bare, node, group))
     body = (*bare.body[:position], *bare.base[group], *bare.body[position:])
-    return replayed(replace(bare, body=body), nest.log, affected, group)
+    result = replayed(replace(bare, body=body), nest.log, affected, group)
+    _check_sources(result, tensor, group)
+    return result
 
 
 def placed(nest: Nest, place: Placement, tensor: str, line: int) -> Nest:
@@ -81,6 +84,7 @@ def placed(nest: Nest, place: Placement, tensor: str, line: int) -> Nest:
         buffers=_moved(bare, place, line),
     )
     result = replayed(result, nest.log, affected, place.group)
+    _check_sources(result, tensor, place.group)
     for each in place.results:
         _check_output(result, each, place)
     return result
@@ -160,7 +164,7 @@ def _share_a_shape(nest: Nest, group: str) -> bool:
             {
                 nest.tensors[each].shape
                 for each, owner in nest.groups.items()
-                if owner == group and nest.first[each].at is None
+                if owner == group and each in nest.first and nest.first[each].at is None
             }
         )
         == 1
@@ -192,6 +196,17 @@ def _check_output(nest: Nest, tensor: str, place: Placement) -> None:
         raise Refusal("placement", message, f"each iteration computes {show_box(tensor, place.box)}")
 
 
+def _check_sources(nest: Nest, tensor: str, group: str) -> None:
+    """What the stage reads is kept where it is now."""
+    for path, leaf in own_paths(nest, group):
+        around = {loop.symbol for loop in path}
+        for touch in touches(nest, leaf):
+            at = nest.buffers[touch.tensor].at
+            if at is not None and at not in around:
+                message = f"`{tensor}` reads `{touch.tensor}`, which is kept for an iteration of `{at}` only"
+                raise Refusal("placement", message, f"place `{touch.tensor}` further out first")
+
+
 def _covers(nest: Nest, tensor: str, place: Placement) -> bool:
     """Whether the boxes of all iterations together are the whole tensor."""
     box = place.box
@@ -199,9 +214,10 @@ def _covers(nest: Nest, tensor: str, place: Placement) -> bool:
     inner = tuple(Loop("", "", each, forms.ZERO, extent, ()) for each, extent in zip(offsets, box.extents))
     element = tuple(lo + forms.symbol(each) for lo, each in zip(box.lo, offsets))
     access = Touching(Leaf("", ()), (*place.outer, *inner), Touch(tensor, element, True, ()))
-    return _is_whole(nest, tensor, region(nest, tensor, [access], ())) and fills_box(
-        access, (), size_facts(nest.program)
-    )
+    facts = size_facts(nest.program)
+    still = [loop for loop in place.outer if not any(form.mentions(loop.symbol) for form in (*box.lo, *box.hi))]
+    runs = all(is_known(loop.hi - loop.lo - 1, facts, binders_of(place.outer)) for loop in still)
+    return runs and _is_whole(nest, tensor, region(nest, tensor, [access], ())) and fills_box(access, (), facts)
 
 
 # ---- the nodes over the box

@@ -18,10 +18,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from tdl.compiler.schedule.bounds import greatest_value
 from tdl.compiler.schedule.extremes import eliminated
-from tdl.compiler.schedule.owners import owner_of
 from tdl.compiler.schedule.refusal import Refusal
+from tdl.compiler.schedule.told import told_loops
 from tdl.compiler.schedule.tree import Copy, Initial, Leaf, Loop, Nest, Node, Stage, Update
 from tdl.compiler.schedule.walk import Path, binders_of, leaves_of, substitute
 from tdl.language import forms
@@ -31,7 +30,6 @@ from tdl.language.inequalities import Facts
 from tdl.language.witness import size_facts
 
 SUFFIX = ".init"
-_FAR = 1 << 62
 
 
 def with_initialisations(nest: Nest) -> Nest:
@@ -46,10 +44,11 @@ def check_beginnings(nest: Nest) -> None:
 
     Only a loop that counts both the reduction and an element can be at fault, and most nests have none.
     """
+    placer = _Placer(nest)
     for path, leaf in leaves_of(nest.body):
         stage = nest.stages[leaf.stage]
         if isinstance(stage.work, Update):
-            at, dropped = dict(leaf.at), _with_dependents(path, _reduced(stage, leaf))
+            at, dropped = dict(leaf.at), _with_dependents(path, placer.reduced(leaf, path))
             if any(not dropped.isdisjoint(at[binder.index].symbols()) for binder in stage.indices):
                 with_initialisations(nest)
                 return
@@ -61,6 +60,7 @@ class _Placer:
         self.facts = size_facts(nest.program)
         self.updates = {name: stage for name, stage in nest.stages.items() if isinstance(stage.work, Update)}
         self.stages = {f"{name}{SUFFIX}": _initial(stage) for name, stage in self.updates.items()}
+        self.found: dict[tuple[int, int], set[Symbol]] = {}
 
     def nodes(self, nodes: tuple[Node, ...], outer: Path = (), begun: frozenset[str] = frozenset()) -> tuple[Node, ...]:
         """The nodes with initialisations before those that begin a reduction; `begun` are stages that did before."""
@@ -81,24 +81,33 @@ class _Placer:
     def reduced(self, leaf: Leaf, path: Path) -> set[Symbol]:
         """The loops that run over a leaf's reduction, inside of where its results are kept.
 
-        A loop that counts a spatial index as well (two that were fused) is one, unless the index tells its value.
+        These are its group's loops, but for those whose values the spatial indices tell.
         """
-        stage = self.updates[leaf.stage]
-        inside = {loop.symbol: loop for loop in _inside_storage(self.nest, stage, path)}
-        over = _reduced(stage, leaf)
-        own = {binder.index for binder in stage.indices}
-        spatial = [form for index, form in leaf.at if index in own]
-        told = {symbol for form in spatial if _is_of_digits(form, inside) for symbol in form.symbols()}
-        found = over - told
-        for form in spatial:
-            symbols = set(form.symbols())
-            found |= set() if found.isdisjoint(symbols) else symbols - told
-        return found & set(inside)
+        key = (id(leaf), len(path))
+        if key not in self.found:
+            self.found[key] = self._reduced(leaf, path)
+        return self.found[key]
 
-    def foreign(self, name: str, outer: Path) -> set[Symbol]:
-        """The loops around that are not of the stage's own group."""
+    def _reduced(self, leaf: Leaf, path: Path) -> set[Symbol]:
+        stage = self.updates[leaf.stage]
+        around = _around_storage(self.nest, stage, path)
+        own = {binder.index for binder in stage.indices}
+        over = _reduced(stage, leaf)
+        told = told_loops([form for index, form in leaf.at if index in own], over, path, around, self.facts)
+        group = self.nest.groups.get(stage.writes[0].tensor)
+        untold = [loop for loop in path[around:] if loop.symbol not in told]
+        return {loop.symbol for loop in untold if loop.symbol in over or self._is_of(loop, group)}
+
+    def _is_of(self, loop: Loop, group: str | None) -> bool:
+        stage = self.nest.stages.get(loop.stage)
+        return stage is not None and self.nest.groups.get(stage.writes[0].tensor) == group
+
+    def is_part(self, name: str, nodes: tuple[Node, ...], outer: Path) -> bool:
+        """Whether the stage may run elsewhere too, or stands in loops of others, which may leave it only a part."""
         group = self.nest.groups.get(self.updates[name].writes[0].tensor)
-        return {loop.symbol for loop in outer if owner_of(self.nest, loop) != group}
+        here = sum(leaf.stage == name for _, leaf in leaves_of(nodes))
+        all_of_it = sum(leaf.stage == name for _, leaf in leaves_of(self.nest.body))
+        return here < all_of_it or any(not self._is_of(loop, group) for loop in outer)
 
     def _beginning(self, node: Node, outer: Path) -> Iterator[str]:
         """The updates whose outermost reduction loop is the node, or that stand here without any."""
@@ -113,15 +122,14 @@ class _Placer:
     def _copies(self, name: str, nodes: tuple[Node, ...], outer: Path) -> tuple[Node, ...]:
         """The spatial loops of all leaves of the stage that begin among the nodes, around its initialisation."""
         found: list[Node] = []
+        is_part = self.is_part(name, nodes, outer)
         for node in nodes:
             if name in self._beginning(node, outer):
                 for path, leaf in leaves_of((node,)):
                     if leaf.stage == name:
-                        leaf = replace(leaf, through=_kept_outside(self.nest, leaf, outer))
                         dropped = self.reduced(leaf, (*outer, *path))
-                        copy = _Copy(self.updates[name], leaf, self.facts, self.foreign(name, outer)).around(
-                            path, dropped
-                        )
+                        leaf = replace(leaf, through=_kept_outside(self.nest, leaf, outer))
+                        copy = _Copy(self.updates[name], leaf, self.facts, is_part).around(path, dropped)
                         found.extend(each for each in copy if each not in found)
         return tuple(found)
 
@@ -129,8 +137,8 @@ class _Placer:
 class _Copy:
     """The spatial loops of one leaf, without those of the reduction."""
 
-    def __init__(self, stage: Stage, leaf: Leaf, facts: Facts, foreign: set[Symbol]) -> None:
-        self.stage, self.leaf, self.facts, self.foreign = stage, leaf, facts, foreign
+    def __init__(self, stage: Stage, leaf: Leaf, facts: Facts, is_part: bool) -> None:
+        self.stage, self.leaf, self.facts, self.is_part = stage, leaf, facts, is_part
         self.at = dict(leaf.at)
 
     def around(self, path: Path, reduced: set[Symbol]) -> tuple[Node, ...]:
@@ -155,7 +163,7 @@ class _Copy:
 
     def _over_all(self, own: Symbol, form: Form, path: Path, dropped: set[Symbol]) -> Loop:
         """A loop over all values that an own index has while the dropped loops run."""
-        whole = self._whole(own, form, path, self.foreign)
+        whole = self._whole(own, form, path)
         if whole is not None:
             return whole
         lo: Form | None = form
@@ -168,42 +176,30 @@ class _Copy:
             raise Refusal("schedule", message, f"`{own}` is {form}, in loops that run over the reduction as well")
         return Loop(self.stage.name, own.name, own, lo, hi + 1, ())
 
-    def _whole(self, own: Symbol, form: Form, path: Path, foreign: set[Symbol]) -> Loop | None:
+    def _whole(self, own: Symbol, form: Form, path: Path) -> Loop | None:
         """The index's own range, where every loop that counts it begins here: then it takes all of its values.
 
-        `foreign` are the loops around that the stage was placed in: these may leave it only a part.
+        Not where `is_part`: then the loops may leave it only some.
         """
         inside = {loop.symbol: loop for loop in path}
-        reached = {symbol for symbol in form.symbols() if symbol.kind == "index"}
-        if not reached <= set(inside):
+        moving = {symbol for symbol in form.symbols() if symbol.kind == "index"}
+        if self.is_part or not moving <= set(inside):
             return None
-        for loop in reversed(path):
-            if loop.symbol in reached:
-                reached.update((*loop.lo.symbols(), *loop.hi.symbols()))
+        ends = [end for symbol in moving for end in (inside[symbol].lo, inside[symbol].hi)]
+        if any(symbol.kind == "index" and symbol not in moving for end in ends for symbol in end.symbols()):
+            return None  # its range depends on what other indices are
         binder = next(binder for binder in self.stage.indices if binder.index == own)
         lo, hi = (forms.substitute(end, self.at) for end in (binder.lo, binder.hi))
-        if not reached.isdisjoint(foreign) or any(symbol in inside for end in (lo, hi) for symbol in end.symbols()):
+        if any(symbol in inside for end in (lo, hi) for symbol in end.symbols()):
             return None
         return Loop(self.stage.name, own.name, own, lo, hi, ())
 
 
-def _is_of_digits(form: Form, inside: Mapping[Symbol, Loop]) -> bool:
-    """Whether the form's value tells that of each loop in it: each steps further than the smaller ones together go."""
-    reach = 0
-    for atom, step in sorted(form.terms, key=lambda term: term[1]):
-        if not isinstance(atom, Symbol) or atom.kind != "index" or step <= reach:
-            return False
-        loop = inside.get(atom)
-        most = None if loop is None else greatest_value(loop.hi - 1)
-        reach = step * most + reach if most is not None and loop is not None and loop.lo == forms.ZERO else _FAR
-    return True
-
-
-def _inside_storage(nest: Nest, stage: Stage, path: Path) -> Path:
-    """The loops inside of those for whose iterations the results are kept."""
+def _around_storage(nest: Nest, stage: Stage, path: Path) -> int:
+    """How many loops of a path there are down to the one for whose iterations the results are kept."""
     at = nest.buffers[stage.writes[0].tensor].at
     symbols = [loop.symbol for loop in path]
-    return path if at not in symbols else path[symbols.index(at) + 1 :]
+    return symbols.index(at) + 1 if at in symbols else 0
 
 
 def _initial(stage: Stage) -> Stage:
@@ -216,9 +212,16 @@ def _kept_outside(nest: Nest, leaf: Leaf, outer: Path) -> tuple[tuple[str, str],
     """The caches that a leaf goes through, where they live outside of the reduction; else what they are copies of."""
     found: list[tuple[str, str]] = []
     around = {loop.symbol for loop in outer}
+    written = {target.tensor for target in nest.stages[leaf.stage].writes}
     for tensor, cache in leaf.through:
+        if tensor not in written:
+            continue
         while cache != tensor and nest.buffers[cache].at is not None and nest.buffers[cache].at not in around:
-            cache = _copied(nest, cache)
+            source = _copied(nest, cache)
+            if cache not in {leaf.stage for _, leaf in leaves_of(nest.body)}:
+                message = f"`{cache}` brings nothing in, and the reduction of `{tensor}` would begin outside of it"
+                raise Refusal("schedule", message)
+            cache = source
         if cache != tensor:
             found.append((tensor, cache))
     return tuple(found)

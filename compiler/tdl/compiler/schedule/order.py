@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from tdl.compiler.schedule.races import with_numbers
 from tdl.compiler.schedule.refusal import Refusal
 from tdl.compiler.schedule.touches import Touch, touches
-from tdl.compiler.schedule.tree import Buffer, Copy, Leaf, Loop, Nest, Update
+from tdl.compiler.schedule.tree import Copy, Leaf, Loop, Nest, Update
 from tdl.compiler.schedule.walk import Path, leaves_of, path_to
 from tdl.language import forms
 from tdl.language.conditions import AtLeast, Equal, Formula, equal, every, less, some, substituted
@@ -80,8 +80,11 @@ def _check(
 ) -> None:
     """No instance of the writer that gives what an instance of the reader reads may come after it (or be it)."""
     (path, read), (write_path, write) = reader, writer
-    if any(buffer.at in {loop.symbol for loop in path[:shared]} for buffer in _buffers(nest, read.tensor)):
-        return
+    at = nest.buffers[read.tensor].at if read.tensor in nest.buffers else None
+    symbols = [loop.symbol for loop in path]
+    if at in symbols[shared:]:
+        return  # each has its own
+    same = symbols.index(at) + 1 if at in symbols else 0
     other = {loop.symbol: Symbol(f"{loop.symbol.name}'", "index") for loop in write_path}
     other.update({symbol: Symbol(f"{symbol.name}'", "index") for symbol in write.inner})
     renamed = {old: forms.symbol(new) for old, new in other.items()}
@@ -89,7 +92,8 @@ def _check(
     known += [substituted(f, renamed) for loop in write_path for f in _range(loop)]
     known += [substituted(f, renamed) for f in write.where]
     known += [Equal(x - forms.substitute(y, renamed)) for x, y in zip(read.element, write.element)]
-    wrong = _not_before(path, shared, other, is_earlier)
+    known += [Equal(forms.symbol(symbol) - forms.symbol(other[symbol])) for symbol in symbols[:same]]
+    wrong = _not_before(path[same:shared], other, is_earlier)
     if is_empty((*known, wrong)):
         return
     known = with_numbers(nest, known, wrong)
@@ -101,11 +105,11 @@ def _check(
     raise Refusal("order", f"{what} breaks the recurrence of `{read.tensor}`", note)
 
 
-def _not_before(path: Path, shared: int, other: dict[Symbol, Symbol], is_earlier: bool) -> Formula:
+def _not_before(path: Path, other: dict[Symbol, Symbol], is_earlier: bool) -> Formula:
     """That the writer's instance does not come before the reader's, by the loops they share."""
     cases: list[Formula] = []
     same: list[Formula] = []
-    for loop in path[:shared]:
+    for loop in path:
         here, there = forms.symbol(loop.symbol), forms.symbol(other[loop.symbol])
         later = less(there, here) if loop.descending else less(here, there)
         cases.append(every((*same, later)))
@@ -113,11 +117,6 @@ def _not_before(path: Path, shared: int, other: dict[Symbol, Symbol], is_earlier
     if not is_earlier:
         cases.append(every(same))
     return some(cases)
-
-
-def _buffers(nest: Nest, tensor: str) -> list[Buffer]:
-    buffer = nest.buffers.get(tensor)
-    return [] if buffer is None else [buffer]
 
 
 def _range(loop: Loop) -> tuple[Formula, ...]:

@@ -16,11 +16,11 @@ from dataclasses import replace
 from tdl.compiler.schedule.extremes import extreme_of, sides, simplified
 from tdl.compiler.schedule.refusal import Refusal
 from tdl.compiler.schedule.tree import Loop, Nest, Node
-from tdl.compiler.schedule.walk import binders_of, loops_of, path_to, replace_loop, substitute
+from tdl.compiler.schedule.walk import Path, binders_of, loops_of, path_to, replace_loop, substitute
 from tdl.language import forms
 from tdl.language.forms import Form, Symbol
 from tdl.language.inequalities import Facts
-from tdl.language.witness import size_facts
+from tdl.language.witness import size_facts, size_symbols
 
 
 def peel(nest: Nest, loop: Loop, line: int = -1) -> Nest:
@@ -31,19 +31,28 @@ def peel(nest: Nest, loop: Loop, line: int = -1) -> Nest:
     if any(buffer.at in inside | {loop.symbol} for buffer in nest.buffers.values()):
         raise Refusal("schedule", f"`{loop.name}` has storage in it, which a copy of it would share", "peel it first")
     ends = list(_full_ends(loop))
+    if not ends and _is_bound(nest):
+        ends = [loop.hi]  # at other sizes it may have a partial iteration: the names are the same here
     if not ends:
         raise Refusal("schedule", f"every iteration of `{loop.name}` is full: there is nothing to peel")
     facts = size_facts(nest.program)
     above = binders_of(path_to(nest.body, loop.symbol)[:-1])
     full = extreme_of("max", [loop.lo, extreme_of("min", [loop.hi, *ends], facts, above)], facts, above)
     main = replace(loop, hi=full, line=line)
-    main = replace(main, body=_decided(main.body, (*path_to(nest.body, loop.symbol)[:-1], main), facts))
+    path = (*path_to(nest.body, loop.symbol)[:-1], main)
+    main = replace(main, body=_decided(main.body, path, {loop.symbol}, facts))
     rest = _renamed(replace(loop, lo=full, line=line))
 
     def change(_: Loop) -> tuple[Node, ...]:
         return (main, rest)
 
     return replace(nest, body=replace_loop(nest.body, loop.symbol, change))
+
+
+def _is_bound(nest: Nest) -> bool:
+    """Whether sizes have their numbers here, and are open in the op itself."""
+    shapes = (form for tensor in nest.program.tensors.values() for form in tensor.shape)
+    return bool(size_symbols(nest.program)) and all(form.is_constant for form in shapes)
 
 
 def _full_ends(loop: Loop) -> Iterator[Form]:
@@ -58,18 +67,22 @@ def _full_ends(loop: Loop) -> Iterator[Form]:
             if steps >= 0 or not whole:
                 continue
             left = short - forms.symbol(loop.symbol) * steps - whole[0]
+            if left.mentions(loop.symbol):
+                continue
             if not any(symbol in {each.symbol for each in loops_of(loop.body)} for symbol in left.symbols()):
                 yield forms.floor_div(left, forms.constant(-steps)) + 1
 
 
-def _decided(nodes: tuple[Node, ...], path: tuple[Loop, ...], facts: Facts) -> tuple[Node, ...]:
-    """The nodes with ends that the loops around now decide."""
+def _decided(nodes: tuple[Node, ...], path: Path, moved: set[Symbol], facts: Facts) -> tuple[Node, ...]:
+    """The nodes with ends that the peeled loop now decides: those that depend on it, directly or through others."""
     result: list[Node] = []
     for node in nodes:
         if isinstance(node, Loop):
-            hi = simplified(node.hi, facts, binders_of(path))
+            depends = not moved.isdisjoint(node.hi.symbols())
+            hi = simplified(node.hi, facts, binders_of(path)) if depends else node.hi
+            inside = moved | {node.symbol} if depends else moved
             node = replace(node, hi=hi)
-            node = replace(node, body=_decided(node.body, (*path, node), facts))
+            node = replace(node, body=_decided(node.body, (*path, node), inside, facts))
         result.append(node)
     return tuple(result)
 

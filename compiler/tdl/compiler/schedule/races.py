@@ -107,7 +107,7 @@ def _fixes(leaf: Leaf, a: Touch, b: Touch, loop: Loop) -> bool:
                 grown = True
     at = dict(leaf.at)
     fixed = {own for own, form in at.items() if any(x == y == form for x, y in zip(a.element, b.element))}
-    return sources <= fixed
+    return bool(sources) and sources <= fixed
 
 
 def _search(

@@ -51,7 +51,7 @@ def store_at(nest: Nest, tensor: str, place: Loop, line: int = -1) -> Nest:
         return nest
     between = outer[[each.symbol for each in outer].index(place.symbol) + 1 :]
     for each in between:
-        if each.kind != "serial":
+        if each.kind not in ("serial", "unrolled"):
             message = f"`{each.name}` is {each.kind}, and `{tensor}` would be shared by its iterations"
             raise Refusal("placement", message, "a window slides over iterations that run in order")
     inner_box = region(nest, tensor, reads, outer)

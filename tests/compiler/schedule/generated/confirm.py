@@ -151,6 +151,7 @@ _SAID_BY_THE_LANGUAGE = (
     "and only as a whole",
     "would be shared by its iterations",
     "goes where",
+    "which is kept for an iteration of",
     "is a copy, or a part of a tensor",
 )
 """What language.md refuses whatever the sizes."""

@@ -102,10 +102,12 @@ class Writer:
 
 
 def named(path: Path) -> Path:
-    """The loops that have names for people: not the lanes of `vectorize by`, nor a copy's loops over a pack's axes."""
-    return tuple(
-        loop for loop in path if ".lane" not in loop.name and not (loop.stage.startswith("Q") and "." in loop.name)
-    )
+    """The loops that have names for people: not the lanes of `vectorize by`, nor copies of loops over a pack's axes."""
+    return tuple(loop for loop in path if ".lane" not in loop.name and not _is_copied_axis(loop))
+
+
+def _is_copied_axis(loop: Loop) -> bool:
+    return bool(re.search(r"\.\d", loop.name)) and (loop.stage.startswith("Q") or ".tail" in loop.name)
 
 
 def perfect_from(loop: Loop) -> list[Loop]:

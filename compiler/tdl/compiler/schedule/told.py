@@ -1,0 +1,148 @@
+"""Which loops' values follow from the values of some forms.
+
+    8*io + ii, with ii in 0..8          tells io and ii
+    t//N and t % N                      tell t
+    t//N alone, or w - p                tell nothing
+
+A form is read as digits: parts of which each steps further than the smaller ones together reach.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+from tdl.compiler.schedule.bounds import greatest_value
+from tdl.compiler.schedule.extremes import counted, sides
+from tdl.compiler.schedule.tree import Loop
+from tdl.compiler.schedule.walk import Path, binders_of
+from tdl.language import forms
+from tdl.language.domains import Domain
+from tdl.language.forms import Form, Symbol
+from tdl.language.inequalities import Facts
+from tdl.language.proof import holds
+from tdl.language.sets import Undecided
+from tdl.language.tree import Binder
+
+_FAR = 1 << 62
+
+Inside = Mapping[Symbol, int]
+"""Loops that are not told yet, and how far the values of each are apart at most."""
+
+
+def told_loops(given: Sequence[Form], others: Collection[Symbol], path: Path, around: int, facts: Facts) -> set[Symbol]:
+    """Of the loops of a path from the position `around` inwards, those whose values the forms tell.
+
+    A loop of one iteration is told if it is in the forms, but for `others`, which may have none.
+    """
+    loops = path[around:]
+    reach = {loop.symbol: _reach(loop, path[: around + position], facts) for position, loop in enumerate(loops)}
+    mentioned = {symbol for form in given for symbol in form.symbols()}
+    told = {symbol for symbol, far in reach.items() if far <= 0 and symbol in mentioned and symbol not in others}
+    binders = {binder.index: binder for binder in binders_of(loops)}
+    his = {loop.symbol: loop.hi for loop in loops}
+    known = list(given)
+    while True:
+        inside = {symbol: far for symbol, far in reach.items() if symbol not in told}
+        known = [_moving(form, inside) for form in known]
+        parts = [part for form in known for part in _read(form, inside, binders, his)]
+        known += [part for part in dict.fromkeys(parts) if part not in known]
+        joined = [each for form in known for each in _joined(form, known) if each not in known]
+        known += joined
+        more = {form.symbol for form in parts if form.symbol is not None} & set(inside)
+        if not more and not joined:
+            return told
+        told |= more
+
+
+def _reach(loop: Loop, around: Path, facts: Facts) -> int:
+    """How far the loop's values are apart at most."""
+    most = greatest_value(loop.hi - 1)
+    if most is not None and not loop.lo.is_constant:
+        try:
+            least = 0 if loop.lo.is_affine and holds(loop.lo, facts, Domain(binders_of(around))) else None
+        except Undecided:
+            least = None
+        span = greatest_value(loop.hi - loop.lo - 1)
+        found = [each for each in (None if least is None else most, span) if each is not None]
+        return min(found, default=_FAR)
+    return _FAR if most is None else most - loop.lo.constant
+
+
+def _moving(form: Form, inside: Inside) -> Form:
+    """The part of the form that loops move whose values are not told yet."""
+    return Form(tuple(term for term in form.terms if _moves(Form((term,), 0), inside)), 0)
+
+
+def _moves(form: Form, inside: Inside) -> bool:
+    return any(symbol in inside for symbol in form.symbols())
+
+
+def _read(form: Form, inside: Inside, binders: Mapping[Symbol, Binder], his: Mapping[Symbol, Form]) -> list[Form]:
+    """The parts of a form whose values it tells: all of them, or none."""
+    digits: list[tuple[int, int, Form]] = []
+    for part, step in _parts(form):
+        far = _span(part, inside, binders)
+        if step < 1:
+            return []
+        digits.append((step, far, part))
+    reach = 0
+    for step, far, _ in sorted(digits, key=lambda digit: digit[:2]):
+        if step <= reach:
+            return _read_by_size(form, inside, his)
+        reach += step * far
+    return [part for _, _, part in digits]
+
+
+def _parts(form: Form) -> Iterator[tuple[Form, int]]:
+    """The summands of a form and how often they are taken; a remainder is one."""
+    for atom, _ in form.terms:
+        for division in _divisions(atom):
+            remainder = forms.modulo(division.dividend, division.divisor)
+            rest = form - remainder
+            if len(rest.terms) < len(form.terms) and not set(rest.terms) - set(form.terms):
+                yield remainder, 1
+                yield from _parts(Form(rest.terms, 0))
+                return
+    for atom, step in form.terms:
+        yield Form(((atom, 1),), 0), step
+
+
+def _divisions(atom: forms.Atom) -> list[forms.FloorDiv]:
+    match atom:
+        case forms.FloorDiv():
+            return [atom]
+        case forms.Product(left, right):
+            return [each for side in (left, right) for term, _ in side.terms for each in _divisions(term)]
+    return []
+
+
+def _span(part: Form, inside: Inside, binders: Mapping[Symbol, Binder]) -> int:
+    """How far apart the values of a part are at most."""
+    if part.symbol is not None:
+        return inside.get(part.symbol, _FAR)
+    moving = [symbol for symbol in dict.fromkeys(part.symbols()) if symbol in inside]
+    count = counted(part, binders[moving[0]]) if len(moving) == 1 else None
+    most = None if count is None else greatest_value(count - 1)
+    return _FAR if most is None else max(most, 0)
+
+
+def _read_by_size(form: Form, inside: Inside, his: Mapping[Symbol, Form]) -> list[Form]:
+    """`n*x + y` where `y` stays below `n`, a size: tiles whose number is fixed."""
+    match form.terms:
+        case ((forms.Product(left, right), 1), (Symbol() as low, 1)) | (
+            (Symbol() as low, 1),
+            (forms.Product(left, right), 1),
+        ):
+            for high, size in ((left, right), (right, left)):
+                if high.symbol in inside and not _moves(size, inside) and size in sides(his[low])[1]:
+                    return [high, forms.symbol(low)]
+    return []
+
+
+def _joined(form: Form, known: Sequence[Form]) -> list[Form]:
+    """`y`, where `y // n` is the form and `y % n` is known as well."""
+    match form.terms:
+        case ((forms.FloorDiv(dividend, divisor), 1),):
+            rest = forms.modulo(dividend, divisor)
+            return [dividend] if Form(rest.terms, 0) in known else []
+    return []
