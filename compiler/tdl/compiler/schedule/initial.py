@@ -102,34 +102,42 @@ class _Placer:
         stage = self.nest.stages.get(loop.stage)
         return stage is not None and self.nest.groups.get(stage.writes[0].tensor) == group
 
-    def is_part(self, name: str, nodes: tuple[Node, ...], outer: Path) -> bool:
-        """Whether the stage may run elsewhere too, or stands in loops of others, which may leave it only a part."""
+    def is_placed(self, name: str, outer: Path) -> bool:
+        """Whether the stage stands in loops of others, which may leave it only a part."""
         group = self.nest.groups.get(self.updates[name].writes[0].tensor)
-        here = sum(leaf.stage == name for _, leaf in leaves_of(nodes))
-        all_of_it = sum(leaf.stage == name for _, leaf in leaves_of(self.nest.body))
-        return here < all_of_it or any(not self._is_of(loop, group) for loop in outer)
+        return any(not self._is_of(loop, group) for loop in outer)
+
+    def is_elsewhere(self, name: str, nodes: tuple[Node, ...], outer: Path) -> bool:
+        """Whether some of the stage begins at another place than among these nodes: what `peel` parted."""
+        here = sum(leaf.stage == name for node in nodes for leaf in self._leaves_beginning(node, outer))
+        return here < sum(leaf.stage == name for _, leaf in leaves_of(self.nest.body))
 
     def _beginning(self, node: Node, outer: Path) -> Iterator[str]:
         """The updates whose outermost reduction loop is the node, or that stand here without any."""
+        return (leaf.stage for leaf in self._leaves_beginning(node, outer))
+
+    def _leaves_beginning(self, node: Node, outer: Path) -> Iterator[Leaf]:
         if isinstance(node, Leaf):
             if node.stage in self.updates:
-                yield node.stage
+                yield node
             return
         for path, leaf in leaves_of((node,)):
             if leaf.stage in self.updates and node.symbol in self.reduced(leaf, (*outer, *path)):
-                yield leaf.stage
+                yield leaf
 
     def _copies(self, name: str, nodes: tuple[Node, ...], outer: Path) -> tuple[Node, ...]:
         """The spatial loops of all leaves of the stage that begin among the nodes, around its initialisation."""
         found: list[Node] = []
-        is_part = self.is_part(name, nodes, outer)
+        is_placed, is_elsewhere = self.is_placed(name, outer), self.is_elsewhere(name, nodes, outer)
         for node in nodes:
             if name in self._beginning(node, outer):
                 for path, leaf in leaves_of((node,)):
                     if leaf.stage == name:
                         dropped = self.reduced(leaf, (*outer, *path))
                         leaf = replace(leaf, through=_kept_outside(self.nest, leaf, outer))
-                        copy = _Copy(self.updates[name], leaf, self.facts, is_part).around(path, dropped)
+                        copy = _Copy(self.updates[name], leaf, self.facts, is_placed, is_elsewhere).around(
+                            path, dropped
+                        )
                         found.extend(each for each in copy if each not in found)
         return tuple(found)
 
@@ -137,8 +145,9 @@ class _Placer:
 class _Copy:
     """The spatial loops of one leaf, without those of the reduction."""
 
-    def __init__(self, stage: Stage, leaf: Leaf, facts: Facts, is_part: bool) -> None:
-        self.stage, self.leaf, self.facts, self.is_part = stage, leaf, facts, is_part
+    def __init__(self, stage: Stage, leaf: Leaf, facts: Facts, is_placed: bool, is_elsewhere: bool) -> None:
+        self.stage, self.leaf, self.facts = stage, leaf, facts
+        self.is_placed, self.is_elsewhere = is_placed, is_elsewhere
         self.at = dict(leaf.at)
 
     def around(self, path: Path, reduced: set[Symbol]) -> tuple[Node, ...]:
@@ -171,7 +180,7 @@ class _Copy:
         for binder in reversed(binders_of(tuple(loop for loop in path if loop.symbol in dropped))):
             lo = None if lo is None else eliminated(lo, binder, "least", self.facts)
             hi = None if hi is None else eliminated(hi, binder, "greatest", self.facts)
-        if lo is None or hi is None or not _is_gapless(form, dropped):
+        if lo is None or hi is None or self.is_elsewhere or not _is_gapless(form, dropped):
             message = f"the elements of `{self.stage.name}` that begin here are no range of `{own}`"
             raise Refusal("schedule", message, f"`{own}` is {form}, in loops that run over the reduction as well")
         return Loop(self.stage.name, own.name, own, lo, hi + 1, ())
@@ -179,11 +188,11 @@ class _Copy:
     def _whole(self, own: Symbol, form: Form, path: Path) -> Loop | None:
         """The index's own range, where every loop that counts it begins here: then it takes all of its values.
 
-        Not where `is_part`: then the loops may leave it only some.
+        Not where it is placed, or begins elsewhere too: then these loops may leave it only some.
         """
         inside = {loop.symbol: loop for loop in path}
         moving = {symbol for symbol in form.symbols() if symbol.kind == "index"}
-        if self.is_part or not moving <= set(inside):
+        if self.is_placed or self.is_elsewhere or not moving <= set(inside):
             return None
         ends = [end for symbol in moving for end in (inside[symbol].lo, inside[symbol].hi)]
         if any(symbol.kind == "index" and symbol not in moving for end in ends for symbol in end.symbols()):

@@ -10,6 +10,7 @@ A form is read as digits: parts of which each steps further than the smaller one
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from tdl.compiler.schedule.bounds import greatest_value
 from tdl.compiler.schedule.extremes import counted, sides
@@ -35,7 +36,13 @@ def told_loops(given: Sequence[Form], others: Collection[Symbol], path: Path, ar
     A loop of one iteration is told if it is in the forms, but for `others`, which may have none.
     """
     loops = path[around:]
-    reach = {loop.symbol: _reach(loop, path[: around + position], facts) for position, loop in enumerate(loops)}
+    reach: dict[Symbol, int] = {}
+    still: dict[Symbol, Form] = {}  # loops of one iteration, and its value
+    for position, loop in enumerate(loops):
+        lo, hi = (forms.substitute(end, still) for end in (loop.lo, loop.hi))
+        reach[loop.symbol] = _reach(replace(loop, lo=lo, hi=hi), path[: around + position], facts)
+        if reach[loop.symbol] <= 0:
+            still[loop.symbol] = lo
     mentioned = {symbol for form in given for symbol in form.symbols()}
     told = {symbol for symbol, far in reach.items() if far <= 0 and symbol in mentioned and symbol not in others}
     binders = {binder.index: binder for binder in binders_of(loops)}
@@ -127,15 +134,22 @@ def _span(part: Form, inside: Inside, binders: Mapping[Symbol, Binder]) -> int:
 
 
 def _read_by_size(form: Form, inside: Inside, his: Mapping[Symbol, Form]) -> list[Form]:
-    """`n*x + y` where `y` stays below `n`, a size: tiles whose number is fixed."""
-    match form.terms:
-        case ((forms.Product(left, right), 1), (Symbol() as low, 1)) | (
-            (Symbol() as low, 1),
-            (forms.Product(left, right), 1),
-        ):
-            for high, size in ((left, right), (right, left)):
-                if high.symbol in inside and not _moves(size, inside) and size in sides(his[low])[1]:
-                    return [high, forms.symbol(low)]
+    """`c*(n*x) + c*y + ...` where `y` stays below `n`, a size, and the rest below `c`: tiles whose number is fixed."""
+    for atom, step in form.terms:
+        if not isinstance(atom, forms.Product):
+            continue
+        rest = dict(_parts(form - Form(((atom, step),), 0)))
+        low = next((part for part, count in rest.items() if count == step and part.symbol is not None), None)
+        reach = sum(
+            count * inside.get(part.symbol, _FAR) if part.symbol else _FAR
+            for part, count in rest.items()
+            if part != low
+        )
+        if low is None or low.symbol is None or reach >= step:
+            continue
+        for high, size in ((atom.left, atom.right), (atom.right, atom.left)):
+            if high.symbol in inside and not _moves(size, inside) and size in sides(his[low.symbol])[1]:
+                return [high, *rest]
     return []
 
 
