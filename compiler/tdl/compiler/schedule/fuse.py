@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from tdl.compiler.schedule.chain import perfect_chain
+from tdl.compiler.schedule.names import new_symbols
 from tdl.compiler.schedule.refusal import Refusal
 from tdl.compiler.schedule.tree import Kind, Loop, Nest, Node
 from tdl.compiler.schedule.walk import moved_buffers, replace_loop, substitute
@@ -34,7 +35,7 @@ def fuse(nest: Nest, loops: Sequence[Loop], name: str, line: int = -1) -> Nest:
                 raise Refusal("schedule", message, f"`{loop.name}` runs over {loop.lo}..{loop.hi}")
     outermost, innermost = loops[0], loops[-1]
     kind = _kind(loops)
-    symbol = Symbol(f"{outermost.stage}.{name}", "index")
+    (symbol,) = new_symbols(nest, outermost.stage, (name,), loops)
     total = forms.constant(1)
     never_runs = any(loop.hi == loop.lo for loop in loops)
     is_mixed = len({loop.descending for loop in loops}) > 1

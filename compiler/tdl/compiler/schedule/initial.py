@@ -226,11 +226,10 @@ def _kept_outside(nest: Nest, leaf: Leaf, outer: Path) -> tuple[tuple[str, str],
         if tensor not in written:
             continue
         while cache != tensor and nest.buffers[cache].at is not None and nest.buffers[cache].at not in around:
-            source = _copied(nest, cache)
             if cache not in {leaf.stage for _, leaf in leaves_of(nest.body)}:
                 message = f"`{cache}` brings nothing in, and the reduction of `{tensor}` would begin outside of it"
                 raise Refusal("schedule", message)
-            cache = source
+            cache = _copied(nest, cache)
         if cache != tensor:
             found.append((tensor, cache))
     return tuple(found)

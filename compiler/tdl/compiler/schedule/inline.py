@@ -59,6 +59,7 @@ def inline(nest: Nest, tensor: str, line: int = -1) -> Nest:
     groups = {name: each for name, each in bare.groups.items() if each != group}
     buffers = {name: buffer for name, buffer in bare.buffers.items() if name != tensor}
     result = replace(bare, base=base, origin=origin, stages=left, groups=groups, buffers=buffers)
+    result = replace(result, tensors={name: each for name, each in bare.tensors.items() if name != tensor})
     return replayed(result, tuple(each for each in nest.log if group not in each.groups), affected, group)
 
 

@@ -6,6 +6,7 @@ loop of `T.sum` where only that has one; with several definitions `S.t` is the o
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from functools import partial
 
 from tdl.compiler.schedule.refusal import Refusal
@@ -32,6 +33,20 @@ def find_loop(nest: Nest, text: str) -> Loop:
             names = ", ".join(f"`{loop.label}`" for loop in found)
             raise Refusal("unknown-loop", f"`{text}` names several loops", f"say which: {names}")
     raise _missing(nest, loops, text)
+
+
+def new_symbols(nest: Nest, stage: str, names: Sequence[str], replaced: Iterable[Loop] = ()) -> tuple[Symbol, ...]:
+    """The symbols of loops that a line makes; a name may be that of a loop which goes, and of no other here."""
+    gone = {loop.symbol for loop in replaced}
+    taken = {loop.symbol for loop in loops_of(nest.body)} - gone
+    found: list[Symbol] = []
+    for name in names:
+        symbol = Symbol(f"{stage}.{name}", "index")
+        if symbol in taken:
+            raise Refusal("duplicate-name", f"there is a loop `{symbol}` already", "a loop needs a name of its own")
+        taken.add(symbol)
+        found.append(symbol)
+    return tuple(found)
 
 
 def find_stage(nest: Nest, text: str) -> str:

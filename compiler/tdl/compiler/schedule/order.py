@@ -13,7 +13,7 @@ from tdl.compiler.schedule.races import with_numbers
 from tdl.compiler.schedule.refusal import Refusal
 from tdl.compiler.schedule.touches import Touch, touches
 from tdl.compiler.schedule.tree import Copy, Leaf, Loop, Nest, Update
-from tdl.compiler.schedule.walk import Path, leaves_of, path_to
+from tdl.compiler.schedule.walk import Path, leaves_of, loops_of, path_to
 from tdl.language import forms
 from tdl.language.conditions import AtLeast, Equal, Formula, equal, every, less, some, substituted
 from tdl.language.forms import Symbol
@@ -24,6 +24,7 @@ from tdl.language.witness import find_witness, show_point, size_facts, size_symb
 def check_order(nest: Nest, what: str, moved: Symbol) -> None:
     """Refuse `what` with the two iterations that come in the wrong order; `moved` is the outermost loop it changed."""
     path = path_to(nest.body, moved)
+    _check_rings(nest, path[-1])
     placed = list(leaves_of((path[-1],), path[:-1]))
     facts = size_facts(nest.program).formulas
     for position, (path, leaf) in enumerate(placed):
@@ -33,6 +34,16 @@ def check_order(nest: Nest, what: str, moved: Symbol) -> None:
                 continue
             for read, write in _flows(nest, leaf, before):
                 _check(nest, what, facts, (path, read), (before_path, write), shared, other < position)
+
+
+def _check_rings(nest: Nest, moved: Loop) -> None:
+    """A ring holds what is read next in the order that it was folded for."""
+    for _, leaf in leaves_of((moved,)):
+        for touch in touches(nest, leaf):
+            buffer = nest.buffers[touch.tensor]
+            if buffer.ring and buffer.at not in {loop.symbol for loop in loops_of((moved,))}:
+                message = f"`{touch.tensor}` is kept in a ring, which holds what is read next in the order before"
+                raise Refusal("schedule", message, "fold it after the loops are in order")
 
 
 def _may_be_put_wrong(nest: Nest, reader: Leaf, writer: Leaf) -> bool:

@@ -41,7 +41,7 @@ def peel(nest: Nest, loop: Loop, line: int = -1) -> Nest:
     main = replace(loop, hi=full, line=line)
     path = (*path_to(nest.body, loop.symbol)[:-1], main)
     main = replace(main, body=_decided(main.body, path, {loop.symbol}, facts))
-    rest = _renamed(replace(loop, lo=full, line=line))
+    rest = _renamed(nest, replace(loop, lo=full, line=line))
 
     def change(_: Loop) -> tuple[Node, ...]:
         return (main, rest)
@@ -87,23 +87,25 @@ def _decided(nodes: tuple[Node, ...], path: Path, moved: set[Symbol], facts: Fac
     return tuple(result)
 
 
-def _renamed(loop: Loop) -> Loop:
+def _renamed(nest: Nest, loop: Loop) -> Loop:
     """A copy whose loops have names of their own."""
-    loops = list(loops_of((loop,)))
-    values = {each.symbol: forms.symbol(_tail(each)) for each in loops}
-    (copy,) = substitute((loop,), values)
-    assert isinstance(copy, Loop)
+    taken = {each.symbol for each in loops_of(nest.body)}
+    names: dict[Symbol, str] = {}
+    for each in loops_of((loop,)):
+        name = f"{each.name}.tail"
+        while Symbol(f"{each.stage}.{name}", "index") in taken:
+            name = f"{name}.tail"
+        names[each.symbol] = name
+        taken.add(Symbol(f"{each.stage}.{name}", "index"))
+    made = {each.symbol: Symbol(f"{each.stage}.{names[each.symbol]}", "index") for each in loops_of((loop,))}
+    (copy,) = substitute((loop,), {old: forms.symbol(new) for old, new in made.items()})
 
     def rename(node: Node) -> Node:
         if not isinstance(node, Loop):
             return node
         body = tuple(map(rename, node.body))
-        return replace(node, name=f"{node.name}.tail", symbol=_tail(node), body=body)
+        return replace(node, name=names[node.symbol], symbol=made[node.symbol], body=body)
 
     renamed = rename(copy)
     assert isinstance(renamed, Loop)
     return renamed
-
-
-def _tail(loop: Loop) -> Symbol:
-    return Symbol(f"{loop.symbol.name}.tail", "index")

@@ -55,7 +55,7 @@ def conflict(nest: Nest, loop: Loop, *, allow_reductions: bool = False, written:
         for a, b in _touching(nest, leaf_a, leaf_b, private, allow_reductions):
             if written is not None and not (a.tensor == written and a.is_write and b.is_write):
                 continue
-            if leaf_a == leaf_b and _fixes(leaf_a, a, b, loop):
+            if leaf_a == leaf_b and _fixes(leaf_a, a, b, loop, _rings(nest, a.tensor)):
                 continue
             found = _search(nest, facts, outer, (path_a, a), (path_b, b))
             if found is not None:
@@ -90,7 +90,7 @@ def _touching(
                 yield a, b
 
 
-def _fixes(leaf: Leaf, a: Touch, b: Touch, loop: Loop) -> bool:
+def _fixes(leaf: Leaf, a: Touch, b: Touch, loop: Loop, rings: Mapping[int, int]) -> bool:
     """Whether one element means one iteration of the loop: where the element fixes the indices behind it.
 
     A leaf's own indices and its loops are in bijection; a loop is fixed by the own indices that share loops with it.
@@ -106,8 +106,15 @@ def _fixes(leaf: Leaf, a: Touch, b: Touch, loop: Loop) -> bool:
                 connected.update(form.symbols())
                 grown = True
     at = dict(leaf.at)
-    fixed = {own for own, form in at.items() if any(x == y == form for x, y in zip(a.element, b.element))}
+    places = [each for axis, each in enumerate(zip(a.element, b.element)) if axis not in rings]
+    fixed = {own for own, form in at.items() if any(x == y == form for x, y in places)}
     return bool(sources) and sources <= fixed
+
+
+def _rings(nest: Nest, tensor: str) -> Mapping[int, int]:
+    """The axes that are folded: elements so many apart are in one place."""
+    buffer = nest.buffers.get(tensor)
+    return {} if buffer is None else dict(buffer.ring)
 
 
 def _search(
@@ -123,7 +130,10 @@ def _search(
     after.update({symbol: Symbol(f"{symbol.name}'", "index") for symbol in b.inner})
     renamed = {old: forms.symbol(new) for old, new in after.items()}
     here, there = forms.symbol(path_a[0].symbol), forms.symbol(after[path_b[0].symbol])
-    meeting = [Equal(x - forms.substitute(y, renamed)) for x, y in zip(a.element, b.element)]
+    apart = [x - forms.substitute(y, renamed) for x, y in zip(a.element, b.element)]
+    for axis, count in _rings(nest, a.tensor).items():
+        apart[axis] = forms.modulo(apart[axis], forms.constant(count))
+    meeting = [Equal(form) for form in apart]
     known: list[Formula] = [*facts]
     known += [formula for loop in (*outer, *path_a) for formula in _range(loop)]
     known += [substituted(formula, renamed) for loop in path_b for formula in _range(loop)]

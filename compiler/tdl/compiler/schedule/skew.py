@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tdl.compiler.schedule.chain import perfect_chain
+from tdl.compiler.schedule.names import new_symbols
 from tdl.compiler.schedule.order import check_order
 from tdl.compiler.schedule.refusal import Refusal
 from tdl.compiler.schedule.tree import Loop, Nest, Node, Update
@@ -70,7 +71,7 @@ def _skewed(nest: Nest, outer: Loop, inner: Loop, factor: int, names: tuple[str,
     if outer.descending or inner.descending:
         raise Refusal("schedule", "a wavefront runs over loops that ascend")
     _check_reductions(nest, outer, inner)
-    w, p = (Symbol(f"{outer.stage}.{name}", "index") for name in names)
+    w, p = new_symbols(nest, outer.stage, names, (outer, inner))
     values = {outer.symbol: forms.symbol(p), inner.symbol: forms.symbol(w) - forms.symbol(p) * factor}
     first = outer.lo * factor + inner.lo
     last = (outer.hi - 1) * factor + inner.hi

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from tdl.compiler.schedule.names import new_symbols
 from tdl.compiler.schedule.refusal import Refusal
 from tdl.compiler.schedule.tree import Kind, Loop, Nest, Node
 from tdl.compiler.schedule.walk import moved_buffers, replace_loop, substitute
@@ -26,7 +27,7 @@ def split(
     if factor < 1:
         raise Refusal("schedule", f"a loop is split by at least 1, not {factor}")
     extent = loop.hi - loop.lo
-    outer, inner = (Symbol(f"{loop.stage}.{name}", "index") for name in names)
+    outer, inner = new_symbols(nest, loop.stage, names, (loop,))
     steps = forms.floor_div(extent + (factor - 1), forms.constant(factor))
     o = forms.symbol(outer)
     if balanced and extent.is_constant and extent.constant > 0:
@@ -46,7 +47,7 @@ def split_into(nest: Nest, loop: Loop, parts: int, names: tuple[str, str], line:
     if parts < 1:
         raise Refusal("schedule", f"a loop is split into at least 1 part, not {parts}")
     extent = loop.hi - loop.lo
-    outer, inner = (Symbol(f"{loop.stage}.{name}", "index") for name in names)
+    outer, inner = new_symbols(nest, loop.stage, names, (loop,))
     size = forms.floor_div(extent + (parts - 1), forms.constant(parts))
     start = forms.product(forms.symbol(outer), size)
     clipped = forms.extreme("min", size, extent - start)

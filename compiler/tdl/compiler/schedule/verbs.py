@@ -245,7 +245,9 @@ def _layout(nest: Nest, given: Arguments) -> Nest:
     assert isinstance(call, syntax.Call)
     axes = [argument.value.text for argument in call.args if isinstance(argument.value, syntax.Ref)]
     tensor = call.callee.text
-    if tensor not in nest.tensors or len(axes) != len(nest.tensors[tensor].shape):
+    if tensor not in nest.buffers:
+        raise Refusal("cache", f"there is no tensor `{tensor}`")
+    if len(axes) != len(nest.tensors[tensor].shape):
         raise Refusal("cache", f"`{tensor}` has another number of dimensions than {len(axes)}")
     clause = given.clause("layout")
     layout = given.values.forms(clause.values if clause is not None else (), axes)

@@ -18,6 +18,7 @@ from tdl.compiler.schedule.evaluate import evaluate_nest
 from tdl.compiler.schedule.printer import print_nest
 from tdl.compiler.schedule.refusal import Refusal
 from tdl.compiler.schedule.tree import Nest
+from tdl.compiler.schedule.verify import verify
 from tdl.compiler.schedule.walk import loops_of
 from tdl.language.arrays import Array
 from tdl.language.comparing import EXACT, first_difference, magnitude_of, tolerances
@@ -64,6 +65,7 @@ def judge(case: Case) -> Report:
     if applied is None:
         return report
     _names(report, subject, applied)
+    _verified(report, applied)
     for sizes in case.sizes:
         _results(report, subject, program, applied.nest, sizes, f"symbolic at {sizes}")
     for sizes in case.sizes[:2]:
@@ -99,6 +101,14 @@ def _names(report: Report, subject: Subject, applied: Applied) -> None:
             if line.span.start <= start < line.span.end and "there is no" in found.message:
                 text = report.case.lines[number]
                 report.failures.append(f"names: `{text}` is refused by name and accepted by the nest: {found.message}")
+
+
+def _verified(report: Report, applied: Applied) -> None:
+    try:
+        for step in applied.steps:
+            verify(step.nest)
+    except InternalError as error:
+        report.failures.append(f"broken nest: {error}")
 
 
 def _findings(subject: Subject, applied: Applied, sizes: tuple[Sizes, ...]) -> Iterator[Finding]:
