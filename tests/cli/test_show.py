@@ -96,7 +96,8 @@ op double(X: f32[M, 16]) -> Y: f32[M, 16]
 for i in 0..M                      # Y.i
     for jo in 0..2                 # Y.jo
         unrolled for ji in 0..8    # Y.ji
-            Y[i, ji + 8*jo] = X[i, ji + 8*jo] * 2
+            j = 8*jo + ji
+            Y[i, j] = X[i, j] * 2
 """
     )
 
@@ -119,7 +120,8 @@ def test_what_a_line_changed(tdlc, scheduled):
       for jo in 0..2                 # Y.jo
 -         for ji in 0..8    # Y.ji
 +         unrolled for ji in 0..8    # Y.ji
-              Y[i, ji + 8*jo] = X[i, ji + 8*jo] * 2
+              j = 8*jo + ji
+              Y[i, j] = X[i, j] * 2
 """
     )
     assert "\x1b[32m+ " in tdlc("show", scheduled, "double", "--diff", "--color", "always").out
@@ -132,7 +134,8 @@ def test_where_lines_come_from(tdlc, scheduled):
    2 | for i in 0..M                      # Y.i
 2, 6 |     for jo in 0..2                 # Y.jo
 2, 7 |         unrolled for ji in 0..8    # Y.ji
-   2 |             Y[i, ji + 8*jo] = X[i, ji + 8*jo] * 2
+   2 |             j = 8*jo + ji
+   2 |             Y[i, j] = X[i, j] * 2
 """
     )
     other = scheduled.with_name("t.tdl")

@@ -65,7 +65,7 @@ def cache(nest: Nest, request: Request) -> Nest:
     nest = replace(nest, stages=dict(nest.stages))
     made = _with_copy(nest, request, box, digits)
     body = map_leaves(loop.body, lambda leaf: (_through(leaf, tensor, request.name, accesses),))
-    body = _around(nest, request, body, copied, digits, accesses)
+    body = _around(nest, request, body, copied, digits, accesses, outer)
     return replace(made, body=replace_loop(made.body, loop.symbol, lambda old: (replace(old, body=body),)))
 
 
@@ -207,6 +207,7 @@ def _around(
     copied: tuple[Region | None, Region | None],
     digits: Sequence[Digit],
     accesses: Sequence[Touching],
+    outer: Path,
 ) -> tuple[Node, ...]:
     """The body with the copy in before its first access, and the copy out after its last."""
     touched = {each.leaf.stage for each in accesses}
@@ -214,17 +215,27 @@ def _around(
         position for position, node in enumerate(body) if touched & {leaf.stage for _, leaf in leaves_of((node,))}
     ]
     first, last = positions[0], positions[-1] + 1
+    names = _axis_names(accesses, len(nest.tensors[request.tensor].shape))
     copy_in, copy_out = (
-        () if box is None else _copy(nest, request, box, digits, is_out=is_out)
+        () if box is None else _copy(nest, request, box, digits, names, binders_of(outer), is_out=is_out)
         for box, is_out in zip(copied, (False, True))
     )
     return (*body[:first], *copy_in, *body[first:last], *copy_out, *body[last:])
 
 
-def _copy(nest: Nest, request: Request, box: Region, digits: Sequence[Digit], *, is_out: bool) -> tuple[Node, ...]:
+def _copy(
+    nest: Nest,
+    request: Request,
+    box: Region,
+    digits: Sequence[Digit],
+    names: Sequence[str],
+    around: Sequence[Binder],
+    *,
+    is_out: bool,
+) -> tuple[Node, ...]:
     stage = f"{request.name}.out" if is_out else request.name
     rank = len(box.lo)
-    own = [Symbol(f"{stage}[{name}]", "index") for name in _axis_names(digits, rank)]
+    own = [Symbol(f"{stage}[{name}]", "index") for name in names]
     coordinates = tuple(map(forms.symbol, own))
     near, far = Target(request.name, coordinates), Target(request.tensor, coordinates)
     work = Copy(far, near) if is_out else Copy(near, far)
@@ -239,19 +250,19 @@ def _copy(nest: Nest, request: Request, box: Region, digits: Sequence[Digit], *,
                 value = value + forms.symbol(symbols[digit]) * digit.step
         at.append((own[axis], value))
     nodes: tuple[Node, ...] = (Leaf(stage, tuple(at)),)
-    for digit in reversed(digits):
-        hi = simplified(_digit_end(digit, digits, symbols, box), size_facts(nest.program), ())
-        nodes = (Loop(stage, digit.name, symbols[digit], forms.ZERO, hi, nodes, line=request.line),)
+    facts, ranges = size_facts(nest.program), list(around)
+    for digit in digits:
+        hi = simplified(_digit_end(digit, digits, symbols, box), facts, ranges)
+        ranges.append(Binder(symbols[digit], forms.ZERO, hi))
+    for digit, binder in zip(reversed(digits), reversed(ranges)):
+        nodes = (Loop(stage, digit.name, binder.index, binder.lo, binder.hi, nodes, line=request.line),)
     return nodes
 
 
-def _axis_names(digits: Sequence[Digit], rank: int) -> list[str]:
-    """A name for each axis of a copy: that of its loop, where it has one."""
-    names: list[str] = []
-    for axis in range(rank):
-        own = [digit.name for digit in digits if digit.axis == axis]
-        names.append(own[0] if len(own) == 1 and own[0] not in names else f"axis{axis}")
-    return names
+def _axis_names(accesses: Sequence[Touching], rank: int) -> list[str]:
+    """A name for each axis of a copy: that of the index which subscripts it, where it has one of its own."""
+    names = [_axis_name(accesses, axis) for axis in range(rank)]
+    return [name if names.count(name) == 1 else f"axis{axis}" for axis, name in enumerate(names)]
 
 
 def _digit_end(digit: Digit, digits: Sequence[Digit], symbols: dict[Digit, Symbol], box: Region) -> Form:

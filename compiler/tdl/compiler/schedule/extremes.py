@@ -7,6 +7,7 @@ min(min(64*jr + 64, E), N)          is      min(64*jr + 64, E)      where E <= N
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Literal
 
 from tdl.language import forms
@@ -52,10 +53,11 @@ def extreme_of(kind: Kind, of: Sequence[Form], facts: Facts, binders: Sequence[B
 
 def _deciding(kind: Kind, of: Sequence[Form], facts: Facts, binders: Sequence[Binder]) -> list[Form]:
     kept: list[Form] = []
+    ranges = tuple(binders)
     for form in of:
-        if any(_decides(kind, other, form, facts, binders) for other in kept):
+        if any(_decides(kind, other, form, facts, ranges) for other in kept):
             continue
-        kept = [other for other in kept if not _decides(kind, form, other, facts, binders)]
+        kept = [other for other in kept if not _decides(kind, form, other, facts, ranges)]
         kept.append(form)
     return kept
 
@@ -174,12 +176,13 @@ def _atom(atom: forms.Atom, binder: Binder, end: Literal["least", "greatest"], f
     return None
 
 
-def _decides(kind: Kind, left: Form, right: Form, facts: Facts, binders: Sequence[Binder]) -> bool:
+@lru_cache(maxsize=8192)
+def _decides(kind: Kind, left: Form, right: Form, facts: Facts, binders: tuple[Binder, ...]) -> bool:
     """Whether `left` is always the one that counts."""
     goal = right - left if kind == "min" else left - right
     if is_known(goal, facts, binders):
         return True
     try:
-        return goal.is_affine and bool(binders) and holds(goal, facts, Domain(tuple(binders)))
+        return goal.is_affine and bool(binders) and holds(goal, facts, Domain(binders))
     except Undecided:
         return False

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from tdl.compiler.schedule.initial import SUFFIX
+from tdl.compiler.schedule.names import index_name
 from tdl.compiler.schedule.text import access_text, expr_text, form_text
 from tdl.compiler.schedule.touches import rewritten
 from tdl.compiler.schedule.tree import Buffer, Copy, Initial, Leaf, Loop, Nest, Node, Stage, Store, Update
@@ -75,7 +76,18 @@ class _Printer:
         extents = ", ".join(map(self.form, buffer.extents))
         shape = f"[{extents}]" if extents else ""
         rings = "".join(f" axis {axis} in a ring of {count}" for axis, count in buffer.ring)
-        return Line(f"{'    ' * depth}{buffer.memory} {buffer.tensor}: {tensor.dtype}{shape}{rings}", buffer.line)
+        text = f"{'    ' * depth}{buffer.memory} {buffer.tensor}: {tensor.dtype}{shape}{self._layout(buffer)}{rings}"
+        return Line(text, buffer.line)
+
+    def _layout(self, buffer: Buffer) -> str:
+        """The order of elements, where it is another than row by row, in the indices of what fills the buffer."""
+        if buffer.layout is None:
+            return ""
+        stage = self.nest.stages.get(buffer.tensor)
+        own = () if stage is None or len(stage.indices) != len(buffer.extents) else stage.indices
+        names = {Symbol(str(axis), "index"): index_name(binder.index) for axis, binder in enumerate(own)}
+        values = {axis: forms.symbol(Symbol(name, "index")) for axis, name in names.items()}
+        return f" layout [{', '.join(form_text(forms.substitute(form, values)) for form in buffer.layout)}]"
 
     def _loop(self, loop: Loop, depth: int) -> Line:
         kind = "" if loop.kind == "serial" else f"{loop.kind} "
@@ -90,7 +102,10 @@ class _Printer:
     def _leaf(self, leaf: Leaf, depth: int) -> Iterator[Line]:
         stage = self.nest.stages[leaf.stage]
         conditions = [f"{self.form(guard)} >= 0" for guard in leaf.guards]
-        values = {own: forms.substitute(form, self._short()) for own, form in leaf.at}
+        values, named = self._own_indices(leaf)
+        if named:
+            left, right = ", ".join(named), ", ".join(map(form_text, named.values()))
+            yield Line(f"{'    ' * depth}{left} = {right}", -1, stage.span, definition=stage.definition)
         given = [condition for condition in (stage.domain, stage.filter) if condition is not None]
         conditions += [expr_text(rewritten(condition, values), 3) for condition in given]
         if conditions:
@@ -115,6 +130,22 @@ class _Printer:
             case Initial(targets, reducer):
                 left = _group(_target(target, values, through) for target in targets)
                 return f"{left} = {_group(_identities(reducer))}"
+
+    def _own_indices(self, leaf: Leaf) -> tuple[dict[Symbol, Form], dict[str, Form]]:
+        """What the stage's own indices are called in its statement, and which of these names stand for which forms.
+
+        An index that is a loop is called like the loop. So is one in which there is no more than that to see, and one
+        whose name a loop around has.
+        """
+        values = {own: forms.substitute(form, self._short()) for own, form in leaf.at}
+        taken = {symbol.name for form in values.values() for symbol in form.symbols()}
+        named: dict[str, Form] = {}
+        for own, form in values.items():
+            name = index_name(own)
+            if len(form.terms) > 1 and name not in taken and name not in named:
+                named[name] = form
+                values[own] = forms.symbol(Symbol(name, "index"))
+        return values, named
 
     def _short(self) -> dict[Symbol, Form]:
         return {symbol: forms.symbol(Symbol(name, "index")) for symbol, name in self.shown.items()}

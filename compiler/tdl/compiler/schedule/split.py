@@ -14,6 +14,7 @@ from dataclasses import replace
 
 from tdl.compiler.schedule.names import new_symbols
 from tdl.compiler.schedule.refusal import Refusal
+from tdl.compiler.schedule.tiles import balanced_tile, tile_size
 from tdl.compiler.schedule.tree import Kind, Loop, Nest, Node
 from tdl.compiler.schedule.walk import moved_buffers, replace_loop, substitute
 from tdl.language import forms
@@ -33,8 +34,7 @@ def split(
     if balanced and extent.is_constant and extent.constant > 0:
         q, r = divmod(extent.constant, steps.constant)
         start = o * q + forms.extreme("min", o, forms.constant(r)) if r else o * q
-        one_more = forms.extreme("min", forms.constant(1), forms.extreme("max", forms.ZERO, -o + r))
-        size = one_more + q if r else forms.constant(q)
+        size = balanced_tile(q, forms.constant(r), o) if r else forms.constant(q)
     else:
         start = o * factor
         size = tile_size(extent, factor, o)
@@ -53,14 +53,6 @@ def split_into(nest: Nest, loop: Loop, parts: int, names: tuple[str, str], line:
     clipped = forms.extreme("min", size, extent - start)
     value = loop.lo + start + forms.symbol(inner)
     return _replaced(nest, loop, (outer, forms.constant(parts)), (inner, clipped), value, names, line)
-
-
-def tile_size(extent: Form, factor: int, outer: Form) -> Form:
-    """How many iterations the tile `outer` has: `factor`, or what is left in the last one."""
-    left = extent - outer * factor
-    if forms.modulo(extent, forms.constant(factor)) == forms.ZERO:
-        return forms.constant(factor)
-    return forms.extreme("min", forms.constant(factor), left)
 
 
 def _kinds(kind: Kind) -> tuple[Kind, Kind]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tdl.language import forms
 from tdl.language.forms import Atom, Extreme, FloorDiv, Form, Opaque, Product, Symbol
 from tdl.language.tree import (
     Access,
@@ -117,8 +118,12 @@ def binder_text(binder: Binder) -> str:
 
 
 def _form(form: Form) -> tuple[str, int]:
+    """A sum with the largest steps first."""
+    chosen = _one_of_two(form)
+    if chosen is not None:
+        return chosen, 0
     remainders, form = _remainders(form)
-    terms = [(_term(atom, abs(count)), count) for atom, count in form.terms]
+    terms = [(_term(atom, abs(count)), count) for atom, count in sorted(form.terms, key=lambda term: -abs(term[1]))]
     terms += [
         (_scaled(f"{form_text(left, 6)} % {form_text(right, 7)}", 6, abs(count)), count)
         for left, right, count in remainders
@@ -131,6 +136,26 @@ def _form(form: Form) -> tuple[str, int]:
     if not rest:
         return (f"-{first}", 7) if sign == "-" else (first, tightness)
     return f"{'-' if sign == '-' else ''}{first}" + "".join(f" {sign} {text}" for sign, (text, _) in rest), 5
+
+
+def _one_of_two(form: Form) -> str | None:
+    """`c + min(1, max(x, 0))`, which is how long a balanced tile is, as `c + 1 if x > 0 else c`."""
+    match form.terms:
+        case ((Extreme("min", left, right), 1),):
+            for one, other in ((left, right), (right, left)):
+                match other.terms:
+                    case ((Extreme("max", a, b), 1),) if one == forms.constant(1) and other.constant == 0:
+                        x = a if b == forms.ZERO else b
+                        if forms.ZERO in (a, b):
+                            return f"{form.constant + 1} if {_positive(x)} else {form.constant}"
+    return None
+
+
+def _positive(form: Form) -> str:
+    """`form > 0`, with what is subtracted on the left."""
+    less = Form(tuple((atom, -count) for atom, count in form.terms if count < 0), max(0, -form.constant))
+    more = Form(tuple(term for term in form.terms if term[1] > 0), max(0, form.constant))
+    return f"{form_text(less, 5)} < {form_text(more, 5)}"
 
 
 def _remainders(form: Form) -> tuple[list[tuple[Form, Form, int]], Form]:

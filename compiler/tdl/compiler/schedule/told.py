@@ -10,11 +10,11 @@ A form is read as digits: parts of which each steps further than the smaller one
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
+from functools import lru_cache
 
 from tdl.compiler.schedule.bounds import greatest_value
 from tdl.compiler.schedule.extremes import counted, sides
-from tdl.compiler.schedule.tree import Loop
+from tdl.compiler.schedule.tiles import balanced_tile
 from tdl.compiler.schedule.walk import Path, binders_of
 from tdl.language import forms
 from tdl.language.domains import Domain
@@ -35,44 +35,50 @@ def told_loops(given: Sequence[Form], others: Collection[Symbol], path: Path, ar
 
     A loop of one iteration is told if it is in the forms, but for `others`, which may have none.
     """
+    return set(_told(tuple(given), frozenset(others), binders_of(path), around, facts))
+
+
+@lru_cache(maxsize=1024)
+def _told(
+    given: tuple[Form, ...], others: frozenset[Symbol], path: tuple[Binder, ...], around: int, facts: Facts
+) -> frozenset[Symbol]:
     loops = path[around:]
     reach: dict[Symbol, int] = {}
     still: dict[Symbol, Form] = {}  # loops of one iteration, and its value
     for position, loop in enumerate(loops):
         lo, hi = (forms.substitute(end, still) for end in (loop.lo, loop.hi))
-        reach[loop.symbol] = _reach(replace(loop, lo=lo, hi=hi), path[: around + position], facts)
-        if reach[loop.symbol] <= 0:
-            still[loop.symbol] = lo
+        reach[loop.index] = _reach(lo, hi, path[: around + position], facts)
+        if reach[loop.index] <= 0:
+            still[loop.index] = lo
     mentioned = {symbol for form in given for symbol in form.symbols()}
     told = {symbol for symbol, far in reach.items() if far <= 0 and symbol in mentioned and symbol not in others}
-    binders = {binder.index: binder for binder in binders_of(loops)}
-    his = {loop.symbol: loop.hi for loop in loops}
+    binders = {binder.index: binder for binder in loops}
     known = list(given)
     while True:
         inside = {symbol: far for symbol, far in reach.items() if symbol not in told}
         known = [_moving(form, inside) for form in known]
-        parts = [part for form in known for part in _read(form, inside, binders, his)]
+        parts = [part for form in known for part in _read(form, inside, binders)]
         known += [part for part in dict.fromkeys(parts) if part not in known]
         joined = [each for form in known for each in _joined(form, known) if each not in known]
         known += joined
         more = {form.symbol for form in parts if form.symbol is not None} & set(inside)
         if not more and not joined:
-            return told
+            return frozenset(told)
         told |= more
 
 
-def _reach(loop: Loop, around: Path, facts: Facts) -> int:
-    """How far the loop's values are apart at most."""
-    most = greatest_value(loop.hi - 1)
-    if most is not None and not loop.lo.is_constant:
+def _reach(lo: Form, hi: Form, around: tuple[Binder, ...], facts: Facts) -> int:
+    """How far the values of an index are apart at most."""
+    most = greatest_value(hi - 1)
+    if most is not None and not lo.is_constant:
         try:
-            least = 0 if loop.lo.is_affine and holds(loop.lo, facts, Domain(binders_of(around))) else None
+            least = 0 if lo.is_affine and holds(lo, facts, Domain(around)) else None
         except Undecided:
             least = None
-        span = greatest_value(loop.hi - loop.lo - 1)
+        span = greatest_value(hi - lo - 1)
         found = [each for each in (None if least is None else most, span) if each is not None]
         return min(found, default=_FAR)
-    return _FAR if most is None else most - loop.lo.constant
+    return _FAR if most is None else most - lo.constant
 
 
 def _moving(form: Form, inside: Inside) -> Form:
@@ -84,7 +90,7 @@ def _moves(form: Form, inside: Inside) -> bool:
     return any(symbol in inside for symbol in form.symbols())
 
 
-def _read(form: Form, inside: Inside, binders: Mapping[Symbol, Binder], his: Mapping[Symbol, Form]) -> list[Form]:
+def _read(form: Form, inside: Inside, binders: Mapping[Symbol, Binder]) -> list[Form]:
     """The parts of a form whose values it tells: all of them, or none."""
     digits: list[tuple[int, int, Form]] = []
     for part, step in _parts(form):
@@ -95,7 +101,7 @@ def _read(form: Form, inside: Inside, binders: Mapping[Symbol, Binder], his: Map
     reach = 0
     for step, far, _ in sorted(digits, key=lambda digit: digit[:2]):
         if step <= reach:
-            return _read_by_size(form, inside, his)
+            return _read_balanced(form, inside, binders) or _read_by_size(form, inside, binders)
         reach += step * far
     return [part for _, _, part in digits]
 
@@ -133,7 +139,24 @@ def _span(part: Form, inside: Inside, binders: Mapping[Symbol, Binder]) -> int:
     return _FAR if most is None else max(most, 0)
 
 
-def _read_by_size(form: Form, inside: Inside, his: Mapping[Symbol, Form]) -> list[Form]:
+def _read_balanced(form: Form, inside: Inside, binders: Mapping[Symbol, Binder]) -> list[Form]:
+    """`q*o + min(o, r) + n` where `n` stays below `q + 1` for `o < r` and below `q` from there on."""
+    for atom, q in form.terms:
+        if not isinstance(atom, Symbol) or atom not in inside or len(form.terms) != 3:
+            continue
+        o, rest = forms.symbol(atom), Form(tuple(term for term in form.terms if term[0] != atom), 0)
+        for extreme, _ in rest.terms:
+            n = (rest - Form(((extreme, 1),), 0)).symbol
+            if n is None or n not in inside or not isinstance(extreme, forms.Extreme):
+                continue
+            r = next((side for side in (extreme.left, extreme.right) if side.is_constant), forms.ZERO)
+            is_start = extreme == forms.extreme("min", o, r).terms[0][0]
+            if is_start and binders[n].hi == balanced_tile(q, r, o):
+                return [o, forms.symbol(n)]
+    return []
+
+
+def _read_by_size(form: Form, inside: Inside, binders: Mapping[Symbol, Binder]) -> list[Form]:
     """`c*(n*x) + c*y + ...` where `y` stays below `n`, a size, and the rest below `c`: tiles whose number is fixed."""
     for atom, step in form.terms:
         if not isinstance(atom, forms.Product):
@@ -148,7 +171,7 @@ def _read_by_size(form: Form, inside: Inside, his: Mapping[Symbol, Form]) -> lis
         if low is None or low.symbol is None or reach >= step:
             continue
         for high, size in ((atom.left, atom.right), (atom.right, atom.left)):
-            if high.symbol in inside and not _moves(size, inside) and size in sides(his[low.symbol])[1]:
+            if high.symbol in inside and not _moves(size, inside) and size in sides(binders[low.symbol].hi)[1]:
                 return [high, *rest]
     return []
 
