@@ -115,6 +115,7 @@ def test_steps(tdlc, scheduled):
 def test_what_a_line_changed(tdlc, scheduled):
     assert tdlc("show", scheduled, "double", "--diff", "--set", "N=16").out == (
         """\
+s.tdl:7: unroll ji
   op double(X: f32[M, 16]) -> Y: f32[M, 16]
   for i in 0..M                      # Y.i
       for jo in 0..2                 # Y.jo

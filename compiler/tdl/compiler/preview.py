@@ -3,7 +3,7 @@
 nest    the named loops, each line linked to its definition (`nest_view`)
 kernel  the loops as they are lowered, on flat buffers
 llvm    the LLVM text as LLVM's own passes leave it; `llvm-made` as it is made
-asm     the machine code for this CPU
+asm     the machine code for this CPU, and what its hot loop is made of
 """
 
 from __future__ import annotations
@@ -64,7 +64,15 @@ def render_nest(nest: Nest, at: Stage, places: Places | None = None) -> str:
         return str(module)
     target_machine.set_asm_verbosity(True)
     text: str = target_machine.emit_assembly(module)
-    return text
+    return text + _hot(text)
+
+
+def _hot(assembly: str) -> str:
+    """A comment that says which lines are the hot loop, and what it is made of."""
+    from tdl.compiler.assembly import hot_loop
+
+    loop = hot_loop(assembly)
+    return "" if loop is None else f"\n# hot loop, lines {loop.first + 1} to {loop.last + 1}: {loop.summary()}\n"
 
 
 def nest_view(program: Program) -> tuple[NestLine, ...]:

@@ -71,6 +71,7 @@ def show(
     places = _places(made, declaration, analysis) if lines else None
     text = _render(made, last, at, places)
     if diff:
+        stdout(color).write([_headline(made, last, analysis)])
         _write_diff(_render(made, last - 1, at, places), text, stdout(color))
     else:
         _write(text, at, stdout(color))
@@ -131,6 +132,23 @@ def _refuse(made: Steps, schedule: Declaration, analysis: Analysis, screen: Scre
 
 
 # ---- where lines come from
+
+
+def _headline(made: Steps, step: int, analysis: Analysis) -> Line:
+    """A line of the schedule, as it is written, and where."""
+    from tdl.language import syntax
+
+    schedule = made.schedule
+    assert schedule is not None
+    assert isinstance(schedule.item, syntax.Schedule)
+    source = analysis.source if schedule.path == analysis.source.path else find_source(schedule.path)
+    span = schedule.item.body[step - 1].span
+    text, place = f"step {step}", ""
+    if source is not None:
+        start = schedule.offset + span.start
+        text = source.text[start : schedule.offset + span.end]
+        place = f"{schedule.path.rpartition('/')[2]}:{source.position(start).line}: "
+    return (Fragment(place, "dim"), Fragment(text, "place"))
 
 
 def _places(made: Steps, op: Declaration, analysis: Analysis) -> Callable[[Origin], str]:

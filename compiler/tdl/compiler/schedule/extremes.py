@@ -45,8 +45,12 @@ def extreme_of(kind: Kind, of: Sequence[Form], facts: Facts, binders: Sequence[B
             inner_kind, inner = sides(form)
             flat += inner if inner_kind == kind or len(inner) == 1 else [form]
         kept = _deciding(kind, flat, facts, binders)
-    result = kept[0]
-    for form in kept[1:]:
+    return _joined(kind, kept)
+
+
+def _joined(kind: Kind, of: Sequence[Form]) -> Form:
+    result = of[0]
+    for form in of[1:]:
         result = forms.extreme(kind, result, form)
     return result
 
@@ -63,12 +67,30 @@ def _deciding(kind: Kind, of: Sequence[Form], facts: Facts, binders: Sequence[Bi
 
 
 def simplified(form: Form, facts: Facts, binders: Sequence[Binder]) -> Form:
-    """The form with its outermost `min` or `max` spread, flattened and freed of needless sides."""
+    """The form with its outermost `min` or `max` spread, flattened and freed of needless sides.
+
+    A number stays, where nothing else bounds it by one: tiles have a size. Loops count that the form speaks of; that
+    others around may be empty says nothing, since a reduction begins outside of them.
+    """
     kind, found = sides(form)
     if len(found) == 1:
         return form
-    kept = _deciding(kind, found, facts, binders)
-    return form if len(kept) == len(found) else extreme_of(kind, kept, facts, binders)
+    kept = _deciding(kind, found, facts, _spoken_of(form, binders))
+    numbers = [side for side in found if side.is_constant]
+    if numbers and not any(side.is_constant for side in kept):
+        kept = [*kept, *numbers[:1]]
+    return form if len(kept) == len(found) else _joined(kind, kept)
+
+
+def _spoken_of(form: Form, binders: Sequence[Binder]) -> list[Binder]:
+    """The indices in the form, and those in their ranges."""
+    symbols = set(form.symbols())
+    found: list[Binder] = []
+    for binder in reversed(binders):
+        if binder.index in symbols:
+            symbols.update(binder.lo.symbols(), binder.hi.symbols())
+            found.append(binder)
+    return found[::-1]
 
 
 def counted(form: Form, binder: Binder) -> Form | None:

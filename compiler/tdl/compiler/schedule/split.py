@@ -12,13 +12,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from tdl.compiler.schedule.extremes import simplified
 from tdl.compiler.schedule.names import new_symbols
 from tdl.compiler.schedule.refusal import Refusal
 from tdl.compiler.schedule.tiles import balanced_tile, tile_size
 from tdl.compiler.schedule.tree import Kind, Loop, Nest, Node
-from tdl.compiler.schedule.walk import moved_buffers, replace_loop, substitute
+from tdl.compiler.schedule.walk import binders_of, moved_buffers, path_to, replace_loop, substitute
 from tdl.language import forms
 from tdl.language.forms import Form, Symbol
+from tdl.language.tree import Binder
+from tdl.language.witness import size_facts
 
 
 def split(
@@ -38,6 +41,8 @@ def split(
     else:
         start = o * factor
         size = tile_size(extent, factor, o)
+        facts, path = size_facts(nest.program), path_to(nest.body, loop.symbol)[:-1]
+        size = simplified(size, facts, (*binders_of(path), Binder(outer, forms.ZERO, steps)))
     value = loop.lo + start + forms.symbol(inner)
     return _replaced(nest, loop, (outer, steps), (inner, size), value, names, line)
 
