@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import ctypes
-import json
 import os
 import shutil
 import subprocess
@@ -20,12 +19,13 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 import numpy as np
+from figures import Figure, report
 from generate import PROGRAMS, generate
 from quiet import refuse_if_busy
 
@@ -35,20 +35,6 @@ CALLS = 5000
 
 Run = Callable[[], object]
 Array = np.ndarray[Any, Any]
-
-
-@dataclass(frozen=True)
-class Figure:
-    """`value` in `unit`, to be below `target`."""
-
-    name: str
-    value: float
-    unit: str
-    target: float
-
-    @property
-    def is_good(self) -> bool:
-        return self.value < self.target
 
 
 def seconds(run: Run) -> float:
@@ -200,20 +186,6 @@ def measure(rounds: int) -> list[Figure]:
     return [figure for part in (processes, recheck, evaluator, calls) for figure in part(rounds)]
 
 
-def show(figures: list[Figure]) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table("figure", box=None, header_style="dim", pad_edge=False)
-    table.add_column("median", justify="right")
-    table.add_column("target", justify="right")
-    table.add_column("ok")
-    for each in figures:
-        verdict = "[green]yes[/]" if each.is_good else "[bold red]no[/]"
-        table.add_row(each.name, f"[bold]{each.value:.3g}[/] {each.unit}", f"< {each.target:g} {each.unit}", verdict)
-    Console().print(table)
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description="Measure the tools of the language against their targets.")
     parser.add_argument("--rounds", type=int, default=9, help="repetitions, of which the median counts (default: 9)")
@@ -222,11 +194,7 @@ def main() -> int:
     options = parser.parse_args()
     refuse_if_busy(options.force)
     figures = measure(options.rounds)
-    if options.json:
-        print(json.dumps([{**asdict(each), "ok": each.is_good} for each in figures], indent=2, ensure_ascii=False))
-    else:
-        show(figures)
-    return 0 if all(each.is_good for each in figures) else 1
+    return report(figures, options.json)
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from tdl.compiler.schedule.check import diagnose
 from tdl.language.analysis import analyse
 from tdl.language.source import Source
 
@@ -93,3 +94,19 @@ def test_a_busy_machine_is_refused_unless_forced(
     monkeypatch.setattr(quiet, "busy_share", lambda: 0.01)
     quiet.refuse_if_busy(force=False)
     assert capsys.readouterr().err == ""
+
+
+def test_the_compiler_is_measured_from_a_schedule_to_code() -> None:
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, BENCHMARKS / "compile.py", "--rounds", "1", "--force", "--json"]
+    result = subprocess.run(command, capture_output=True, encoding="utf-8", env=environment, check=False)
+    figures = json.loads(result.stdout)
+    assert [each["target"] for each in figures] == [30, None, 150, 5, 100, 100]
+    assert all(each["ok"] == (each["target"] is None or each["value"] < each["target"]) for each in figures)
+    assert result.returncode == (0 if all(each["ok"] for each in figures) else 1)
+
+
+@pytest.mark.parametrize("name", ["products", "blur", "convolution"])
+def test_programs_of_the_benchmarks_have_no_faults(name: str) -> None:
+    path = BENCHMARKS / f"{name}.tdl"
+    assert diagnose(analyse(Source(str(path), path.read_text(encoding="utf-8")))) == ()

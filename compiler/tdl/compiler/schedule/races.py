@@ -14,7 +14,7 @@ from tdl.compiler.schedule.tree import Leaf, Loop, Nest, Update
 from tdl.compiler.schedule.walk import Path, leaves_of, loops_of, path_to
 from tdl.language import forms
 from tdl.language.conditions import AtLeast, Equal, Formula, equal, forms_of, less, nature, substituted
-from tdl.language.forms import Symbol
+from tdl.language.forms import Form, Symbol
 from tdl.language.sets import Undecided, is_empty
 from tdl.language.witness import find_witness, refuting_sizes, size_facts, size_symbols
 
@@ -52,10 +52,11 @@ def conflict(nest: Nest, loop: Loop, *, allow_reductions: bool = False, written:
     private = {buffer.tensor for buffer in nest.buffers.values() if buffer.at in _symbols(loop)}
     facts = size_facts(nest.program).formulas
     for (path_a, leaf_a), (path_b, leaf_b) in _pairs(inside):
+        same = _same_iterations(path_a, path_b)
         for a, b in _touching(nest, leaf_a, leaf_b, private, allow_reductions):
             if written is not None and not (a.tensor == written and a.is_write and b.is_write):
                 continue
-            if leaf_a == leaf_b and _fixes(leaf_a, a, b, loop, _rings(nest, a.tensor)):
+            if same is not None and _fixes(leaf_a, a, b, same, loop, _rings(nest, a.tensor)):
                 continue
             found = _search(nest, facts, outer, (path_a, a), (path_b, b))
             if found is not None:
@@ -90,10 +91,24 @@ def _touching(
                 yield a, b
 
 
-def _fixes(leaf: Leaf, a: Touch, b: Touch, loop: Loop, rings: Mapping[int, int]) -> bool:
+def _same_iterations(first: Path, second: Path) -> Mapping[Symbol, Form] | None:
+    """The second's loops as the first's, where both run over the same iterations: a copy in and its copy out do."""
+    if len(first) != len(second):
+        return None
+    renamed: dict[Symbol, Form] = {}
+    for one, two in zip(first, second):
+        if one.symbol != two.symbol:
+            if (one.lo, one.hi) != (forms.substitute(two.lo, renamed), forms.substitute(two.hi, renamed)):
+                return None
+            renamed[two.symbol] = forms.symbol(one.symbol)
+    return renamed
+
+
+def _fixes(leaf: Leaf, a: Touch, b: Touch, same: Mapping[Symbol, Form], loop: Loop, rings: Mapping[int, int]) -> bool:
     """Whether one element means one iteration of the loop: where the element fixes the indices behind it.
 
     A leaf's own indices and its loops are in bijection; a loop is fixed by the own indices that share loops with it.
+    `b` may be another leaf's that runs over the same iterations, whose loops `same` renames.
     """
     connected = {loop.symbol}
     sources: set[Symbol] = set()
@@ -106,7 +121,8 @@ def _fixes(leaf: Leaf, a: Touch, b: Touch, loop: Loop, rings: Mapping[int, int])
                 connected.update(form.symbols())
                 grown = True
     at = dict(leaf.at)
-    places = [each for axis, each in enumerate(zip(a.element, b.element)) if axis not in rings]
+    other = [forms.substitute(form, same) for form in b.element]
+    places = [each for axis, each in enumerate(zip(a.element, other)) if axis not in rings]
     fixed = {own for own, form in at.items() if any(x == y == form for x, y in places)}
     return bool(sources) and sources <= fixed
 
