@@ -33,7 +33,7 @@ from rich.console import Console
 
 FILES = Path(__file__).with_name("results")
 ROUNDS = 30
-WIDTH = 150
+WIDTH = 170
 """Of the table where it is not printed to a terminal."""
 
 
