@@ -10,7 +10,8 @@
 What is asked: which side of a `min` or `max` counts, whether a condition holds. Where the answer is the same from some
 value of the loop's counter on, the loop is cut there; parts are cut again by what is then still asked in them. A
 parallel loop stays one, with a condition in it, since its parts would wait for each other. Vector and unrolled loops
-are not cut: they have masks and copies. Code may grow by a bounded factor.
+are not cut: they have masks and copies. A condition beside loops is asked so seldom that it stays. Code may grow by a
+bounded factor.
 """
 
 from __future__ import annotations
@@ -124,10 +125,11 @@ def _guarded(part: Loop, whole: Loop) -> Nodes:
 
 def _questions(nodes: Nodes, known: Known) -> Iterator[tuple[Form, Known]]:
     """Forms of which it matters whether they are >= 0, and what is known where they are asked."""
+    is_beside_loops = len(nodes) > 1 and any(isinstance(node, Loop) for node in nodes)
     for node in nodes:
         for form in forms_of(node):
             yield from ((question, known) for question in _in_form(form))
-        for expr in exprs_of(node):
+        for expr in () if is_beside_loops and isinstance(node, Guard) else exprs_of(node):
             for each in walk_expr(expr):
                 match each:
                     case Compare(operator, Integer(left), Integer(right)):

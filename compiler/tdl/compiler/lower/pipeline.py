@@ -13,6 +13,7 @@ from tdl.compiler.kernel.walk import walk
 from tdl.compiler.lower.arenas import place_arenas
 from tdl.compiler.lower.build import build_kernel
 from tdl.compiler.lower.copies import vectorize_copies
+from tdl.compiler.lower.hoist import hoist_guards
 from tdl.compiler.lower.partition import partition_loops
 from tdl.compiler.lower.simplify import simplify
 from tdl.compiler.lower.single import drop_single_iterations
@@ -26,6 +27,8 @@ Pass = Callable[[Kernel], Kernel]
 PASSES: tuple[Pass, ...] = (
     # Ranges and conditions are as the schedule's lines left them; everything below asks what they are.
     simplify,
+    # What a loop does is then seen without conditions; and those beside loops cost nothing, and need no cut.
+    hoist_guards,
     # Before loops are cut, since a vector loop never is.
     vectorize_copies,
     # While loops are still what the schedule says: a cut is made once, not in each copy.

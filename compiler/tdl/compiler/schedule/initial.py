@@ -9,6 +9,16 @@ runs over the reduction.
                                                 C[i, j] += ...
 
 Nobody writes these statements, and no line of a schedule speaks of them: they follow from where the loops are at last.
+Where the loop runs at least once and each tile of results is copied to nearer memory inside of it, the tile begins
+there, in the loop's first iteration, in place of the copy:
+
+    for j                           for ko
+        C[i, j] = 0         ->          if ko == 0:  Cr = 0    else:  Cr = C
+    for ko                              for ki:  Cr += ...
+        Cr = C                          C = Cr
+        for ki:  Cr += ...
+        C = Cr
+
 A loop that is spatial and of the reduction at once (two that were fused) is not copied; the index it counts runs over
 all values that it has there.
 """
@@ -16,17 +26,21 @@ all values that it has there.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from tdl.compiler.schedule.extremes import eliminated
 from tdl.compiler.schedule.refusal import Refusal
 from tdl.compiler.schedule.told import told_loops
+from tdl.compiler.schedule.touches import touches
 from tdl.compiler.schedule.tree import Copy, Initial, Leaf, Loop, Nest, Node, Stage, Update
-from tdl.compiler.schedule.walk import Path, binders_of, leaves_of, substitute
+from tdl.compiler.schedule.walk import Path, binders_of, leaves_of, map_leaves, path_to, replace_loop, substitute
 from tdl.language import forms
 from tdl.language.diagnostic import InternalError
+from tdl.language.domains import Domain
 from tdl.language.forms import Form, Symbol
 from tdl.language.inequalities import Facts
+from tdl.language.proof import holds
+from tdl.language.sets import Undecided
 from tdl.language.witness import size_facts
 
 SUFFIX = ".init"
@@ -69,7 +83,10 @@ class _Placer:
         for node in nodes:
             beginning = [stage for stage in self._beginning(node, outer) if stage not in begun]
             for stage in beginning:
-                if stage not in here:
+                tiled = None if stage in here else self._begun_in_tiles(stage, node, outer)
+                if tiled is not None:
+                    node = tiled
+                elif stage not in here:
                     result.extend(self._copies(stage, nodes, outer))
             here.update(beginning)
             if isinstance(node, Loop):
@@ -140,6 +157,87 @@ class _Placer:
                         )
                         found.extend(each for each in copy if each not in found)
         return tuple(found)
+
+    def _begun_in_tiles(self, name: str, node: Node, outer: Path) -> Loop | None:
+        """The outermost loop of a reduction with results begun where tiles of them are copied in, if they are."""
+        update, nest = self.updates[name], self.nest
+        if not isinstance(node, Loop) or node.kind != "serial" or node.descending or len(update.writes) > 1:
+            return None
+        tile = _tile(nest, update, node)
+        if tile is None or self.is_elsewhere(name, (node,), outer) or not self._runs(node, outer):
+            return None
+        dropped: set[Symbol] = set()
+        for path, leaf in leaves_of((node,)):
+            if leaf.stage == name:
+                dropped |= _with_dependents(path, self.reduced(leaf, (*outer, *path)))
+        at = path_to((node,), tile.at)
+        if any(loop.symbol in dropped for loop in at[1:]):
+            return None
+        first, later = node.lo - forms.symbol(node.symbol), forms.symbol(node.symbol) - node.lo - 1
+        try:
+            begun = _guarded(self._tile_copies(update, tile.tensor, at[-1], dropped), f"{name}{SUFFIX}", first)
+        except Refusal:
+            return None
+        copied = _guarded(at[-1].body, tile.tensor, later)
+        (result,) = replace_loop((node,), tile.at, lambda loop: (replace(loop, body=(*begun, *copied)),))
+        assert isinstance(result, Loop)
+        return result
+
+    def _runs(self, loop: Loop, outer: Path) -> bool:
+        """Whether the loop has an iteration, as is known of the sizes."""
+        extent = loop.hi - loop.lo - 1
+        try:
+            return extent.is_affine and holds(extent, self.facts, Domain(binders_of(outer)))
+        except Undecided:
+            return False
+
+    def _tile_copies(self, update: Stage, cache: str, at: Loop, dropped: set[Symbol]) -> tuple[Node, ...]:
+        """The spatial loops inside of a tile around its beginning."""
+        found: list[Node] = []
+        for path, leaf in leaves_of(at.body):
+            if leaf.stage == update.name:
+                leaf = replace(leaf, through=((update.writes[0].tensor, cache),))
+                copies = _Copy(update, leaf, self.facts, True, False).around(path, dropped)
+                found.extend(each for each in copies if each not in found)
+        return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class _Tile:
+    """A copy of results, kept in the body of the loop `at`."""
+
+    tensor: str
+    at: Symbol
+
+
+def _tile(nest: Nest, update: Stage, loop: Loop) -> _Tile | None:
+    """The copy through which alone the update's results are touched in the loop, and which comes in from them."""
+    tensor = update.writes[0].tensor
+    leaves = [leaf for _, leaf in leaves_of((loop,))]
+    updates = [leaf for leaf in leaves if leaf.stage == update.name]
+    caches = {dict(leaf.through).get(tensor) for leaf in updates}
+    if update.domain is not None or len(caches) > 1 or any(leaf.guards for leaf in updates):
+        return None
+    cache = caches.pop()
+    if cache is None or [leaf.through for leaf in leaves if leaf.stage == cache] != [()]:
+        return None
+    work, at = nest.stages[cache].work, nest.buffers[cache].at
+    if not isinstance(work, Copy) or work.source.tensor != tensor or at is None or not path_to((loop,), at):
+        return None
+    own = (update.name, cache, f"{cache}.out")
+    others = [leaf for leaf in leaves if leaf.stage not in own]
+    if any(touch.tensor == tensor for leaf in others for touch in touches(nest, leaf)):
+        return None
+    return _Tile(cache, at)
+
+
+def _guarded(nodes: tuple[Node, ...], stage: str, guard: Form) -> tuple[Node, ...]:
+    """The nodes with one more condition on the statement of a stage."""
+
+    def change(leaf: Leaf) -> tuple[Node, ...]:
+        return (replace(leaf, guards=(*leaf.guards, guard)) if leaf.stage == stage else leaf,)
+
+    return map_leaves(nodes, change)
 
 
 class _Copy:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from tdl.compiler.schedule.initial import SUFFIX
 from tdl.compiler.schedule.names import index_name
-from tdl.compiler.schedule.text import access_text, expr_text, form_text
+from tdl.compiler.schedule.text import access_text, expr_text, form_text, not_negative_text
 from tdl.compiler.schedule.touches import rewritten
 from tdl.compiler.schedule.tree import Buffer, Copy, Initial, Leaf, Loop, Nest, Node, Stage, Store, Update
 from tdl.compiler.schedule.walk import Path
@@ -101,7 +101,7 @@ class _Printer:
 
     def _leaf(self, leaf: Leaf, depth: int) -> Iterator[Line]:
         stage = self.nest.stages[leaf.stage]
-        conditions = [f"{self.form(guard)} >= 0" for guard in leaf.guards]
+        conditions = [not_negative_text(forms.substitute(guard, self._short())) for guard in leaf.guards]
         values, named = self._own_indices(leaf)
         if named:
             left, right = ", ".join(named), ", ".join(map(form_text, named.values()))

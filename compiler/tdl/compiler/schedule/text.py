@@ -151,11 +151,21 @@ def _one_of_two(form: Form) -> str | None:
     return None
 
 
+def not_negative_text(form: Form) -> str:
+    """`form >= 0`, with what is subtracted on the left."""
+    less, more = _parted(form)
+    return f"{form_text(less, 5)} <= {form_text(more, 5)}"
+
+
 def _positive(form: Form) -> str:
-    """`form > 0`, with what is subtracted on the left."""
-    less = Form(tuple((atom, -count) for atom, count in form.terms if count < 0), max(0, -form.constant))
-    more = Form(tuple(term for term in form.terms if term[1] > 0), max(0, form.constant))
+    less, more = _parted(form)
     return f"{form_text(less, 5)} < {form_text(more, 5)}"
+
+
+def _parted(form: Form) -> tuple[Form, Form]:
+    """What is subtracted in the form, and what it is subtracted from."""
+    less = Form(tuple((atom, -count) for atom, count in form.terms if count < 0), max(0, -form.constant))
+    return less, Form(tuple(term for term in form.terms if term[1] > 0), max(0, form.constant))
 
 
 def _remainders(form: Form) -> tuple[list[tuple[Form, Form, int]], Form]:
