@@ -34,6 +34,6 @@ def missed(ratios: Mapping[str, Ratio | None], bars: Mapping[str, float]) -> dic
     return {key: bar for key, bar in bars.items() if (ratio := ratios.get(key)) is not None and not ratio.reaches(bar)}
 
 
-def unmeasured(ratios: Mapping[str, Ratio | None], bars: Iterable[str], rivals: Iterable[str]) -> list[str]:
-    """The bars whose ratio is missing though there is a rival: ours has no such op, or failed."""
-    return [key for key in bars if key in rivals and ratios.get(key) is None]
+def unmeasured(ratios: Mapping[str, Ratio | None], bars: Iterable[str]) -> list[str]:
+    """The bars that could not be judged: ours has no such op or failed, or no peer of the column is installed."""
+    return [key for key in bars if ratios.get(key) is None]

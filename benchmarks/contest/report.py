@@ -47,7 +47,7 @@ class Line:
     def verdict(self) -> str:
         """Met, what is below its bar, or what could not be judged."""
         below = [f"{_label(self, key)} {bar:g}" for key, bar in self.missed.items()]
-        lacking = [_label(self, key) for key in unmeasured(self.ratios, self.bars, self.rivals)]
+        lacking = [_label(self, key) for key in unmeasured(self.ratios, self.bars)]
         if below:
             return "below " + ", ".join(below)
         if lacking:
