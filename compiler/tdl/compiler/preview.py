@@ -119,4 +119,4 @@ def _llvm(kernel: Kernel) -> str:
     from tdl.compiler.backends.llvm.kernel import kernel_text
     from tdl.compiler.backends.llvm.target import host
 
-    return kernel_text(kernel, machine_f16=host().machine_f16).ir
+    return kernel_text(kernel, host()).ir

@@ -22,6 +22,7 @@ from tdl.compiler.kernel.tree import (
     Node,
     Origin,
     Place,
+    Prefetch,
     Store,
     Update,
 )
@@ -54,7 +55,8 @@ def kernel_lines(kernel: Kernel) -> tuple[KernelLine, ...]:
 
 
 def _declared(buffer: Buffer) -> str:
-    return f"{buffer.memory} {buffer.name}: {buffer.dtype}[{form_text(buffer.size)}]"
+    notes = (" streamed" if buffer.is_streamed else "") + (" twice" if buffer.is_double else "")
+    return f"{buffer.memory} {buffer.name}: {buffer.dtype}[{form_text(buffer.size)}]{notes}"
 
 
 def _lines(kernel: Kernel, nodes: tuple[Node, ...], depth: int) -> Iterator[KernelLine]:
@@ -78,6 +80,8 @@ def _line(node: Node) -> str:
             return buffer
         case Store(place, value):
             return f"{_place(place)} = {expr_text(value)}"
+        case Prefetch(place):
+            return f"prefetch {_place(place)}"
         case Init(places, reducer):
             return f"{_group(map(_place, places))} = {_group(_identities(reducer, len(places)))}"
         case Update(places, reducer, args):

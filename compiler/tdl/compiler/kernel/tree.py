@@ -48,7 +48,8 @@ class Origin:
 class Buffer:
     """A row of elements, as many as the product of `factors`, which are forms over sizes.
 
-    `start` is where it begins in an arena, in bytes.
+    `start` is where it begins in an arena, in bytes. `is_streamed`: stores should go past the caches; `is_double`: the
+    copy in it for the next iteration is to be made ahead, in a second half.
     """
 
     name: str
@@ -56,6 +57,8 @@ class Buffer:
     memory: Memory
     factors: tuple[Form, ...]
     start: Form = ZERO
+    is_streamed: bool = False
+    is_double: bool = False
 
     @property
     def size(self) -> Form:
@@ -148,8 +151,16 @@ class Update:
     origin: Origin = field(default=Origin(), compare=False)
 
 
+@dataclass(frozen=True, slots=True)
+class Prefetch:
+    """Ask for the cache line of an element, which may be outside of the buffer."""
+
+    place: Place
+    origin: Origin = field(default=Origin(), compare=False)
+
+
 Statement = Store | Init | Update
-Node = Loop | Lanes | Guard | Allocate | Store | Init | Update
+Node = Loop | Lanes | Guard | Allocate | Store | Init | Update | Prefetch
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +175,7 @@ class Checked(Call):
 class Kernel:
     """A whole op. `is_final`: a schedule has decided about vectors and unrolling, so that LLVM should not.
 
-    `arena` is how many bytes each thread needs of its own.
+    `arena` is how many bytes each thread needs of its own. `fast_math`: floats may be rearranged.
     """
 
     program: Program
@@ -172,3 +183,4 @@ class Kernel:
     body: tuple[Node, ...]
     is_final: bool = False
     arena: Form = ZERO
+    fast_math: bool = False

@@ -6,7 +6,20 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tdl.compiler.kernel.printing import print_kernel
-from tdl.compiler.kernel.tree import Allocate, Buffer, Guard, Init, Kernel, Lanes, Loop, Node, Place, Store, Update
+from tdl.compiler.kernel.tree import (
+    Allocate,
+    Buffer,
+    Guard,
+    Init,
+    Kernel,
+    Lanes,
+    Loop,
+    Node,
+    Place,
+    Prefetch,
+    Store,
+    Update,
+)
 from tdl.language import forms
 from tdl.language.diagnostic import InternalError
 from tdl.language.dtypes import BOOL, I64
@@ -65,6 +78,9 @@ class _Verifier:
                 self.nodes(body, _Scope(scope.symbols, scope.buffers | {name}, scope.names, scope.is_lanes))
             case Store(place, value):
                 self.typed(value, self.place(place, scope).dtype, f"a store into {place.buffer}", scope)
+            case Prefetch(place):
+                self.buffer(place.buffer, scope)
+                self.form(place.offset, scope)
             case Init(places, reducer):
                 self.places(places, reducer, scope)
             case Update(places, reducer, args):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 
-from tdl.compiler.kernel.tree import Allocate, Guard, Init, Lanes, Loop, Node, Place, Store, Update
+from tdl.compiler.kernel.tree import Allocate, Guard, Init, Lanes, Loop, Node, Place, Prefetch, Store, Update
 from tdl.language import forms
 from tdl.language.forms import Form, Symbol
 from tdl.language.tree import Access, Expr, map_children, symbols_of
@@ -81,6 +81,8 @@ def forms_of(node: Node) -> Iterator[Form]:
                 yield active
         case Store() | Init() | Update():
             yield from (place.offset for place in places_of(node))
+        case Prefetch(place):
+            yield place.offset
 
 
 def accesses_in(form: Form) -> Iterator[Access]:
@@ -117,6 +119,8 @@ def map_forms(node: Node, change: Callable[[Form], Form], change_expr: Callable[
             return _with(node, place=_place(place, change), value=change_expr(value))
         case Init(places):
             return _with(node, places=tuple(_place(place, change) for place in places))
+        case Prefetch(place):
+            return _with(node, place=_place(place, change))
         case Update(places, _, args):
             changed = tuple(_place(place, change) for place in places)
             return _with(node, places=changed, args=tuple(map(change_expr, args)))
@@ -124,9 +128,9 @@ def map_forms(node: Node, change: Callable[[Form], Form], change_expr: Callable[
 
 
 def map_places(node: Node, change: Callable[[Place], Place]) -> Node:
-    """The node with what it writes changed."""
+    """The node with what it writes, or asks for, changed."""
     match node:
-        case Store(place):
+        case Store(place) | Prefetch(place):
             return _with(node, place=change(place))
         case Init(places) | Update(places):
             return _with(node, places=tuple(map(change, places)))
@@ -142,6 +146,25 @@ def _with(node: Node, **parts: object) -> Node:
     if all(getattr(node, name) == part for name, part in parts.items()):
         return node
     return replace(node, **parts)  # type: ignore[arg-type]
+
+
+def map_offsets(nodes: Nodes, buffers: Collection[str], change: Callable[[Form], Form]) -> Nodes:
+    """The nodes with every offset into some buffers changed."""
+
+    def expr(each: Expr) -> Expr:
+        made = map_children(each, expr, lambda form: forms.substitute(form, {}, expr))
+        if isinstance(made, Access) and made.tensor in buffers:
+            return replace(made, subscripts=(change(made.subscripts[0]),))
+        return made
+
+    def place(each: Place) -> Place:
+        return replace(each, offset=change(each.offset)) if each.buffer in buffers else each
+
+    def visit(node: Node) -> Nodes:
+        made = map_places(map_forms(node, lambda form: forms.substitute(form, {}, expr), expr), place)
+        return with_body(made, map_bodies(body_of(made), visit)) if body_of(made) else (made,)
+
+    return map_bodies(nodes, visit)
 
 
 def substitute_expr(expr: Expr, values: Mapping[Symbol, Form]) -> Expr:

@@ -20,6 +20,7 @@ from tdl.compiler.lower.access import Accesses
 from tdl.compiler.lower.known import Known
 from tdl.compiler.lower.simplify import condition, conditions_of, simplified_expr
 from tdl.compiler.lower.storage import Storage, storage_of
+from tdl.compiler.schedule.ahead import lines_ahead
 from tdl.compiler.schedule.tree import Buffer, Copy, Initial, Leaf, Nest, Node, Stage, Store, Update
 from tdl.language.dtypes import I64
 from tdl.language.forms import Symbol
@@ -31,7 +32,7 @@ def build_kernel(nest: Nest) -> Kernel:
     """The kernel of a nest in which every reduction's beginning is a stage of its own."""
     builder = _Builder(with_positions(nest))
     body = builder.scope(None, nest.body, Known(size_facts(nest.program)))
-    return Kernel(nest.program, builder.buffers, body)
+    return Kernel(nest.program, builder.buffers, body, fast_math=nest.fast_math)
 
 
 @dataclass
@@ -46,7 +47,8 @@ class _Builder:
     def scope(self, symbol: Symbol | None, body: tuple[Node, ...], known: Known) -> Nodes:
         """The body of a loop (None: of the op), in which some buffers live."""
         here = [self._storage(buffer, known) for buffer in self.nest.buffers.values() if buffer.at == symbol]
-        made: Nodes = tuple(each for node in body for each in self._node(node, known))
+        made: Nodes = tuple(self._prefetches(symbol, known))
+        made += tuple(each for node in body for each in self._node(node, known))
         for buffer in reversed(here):
             if buffer.memory not in ("global", "workspace"):
                 made = (Allocate(buffer.name, made, Origin(line=self.nest.buffers[buffer.name].line)),)
@@ -55,8 +57,11 @@ class _Builder:
     def _storage(self, buffer: Buffer, known: Known) -> nodes.Buffer:
         storage = storage_of(self.nest, buffer, known)
         self.storages[buffer.tensor] = storage
-        self.buffers[buffer.tensor] = storage.buffer
-        return storage.buffer
+        own = [hint for hint in self.nest.hints if hint.tensor == buffer.tensor]
+        hints = {hint.kind for hint in own if hint.loop in (None, buffer.at)}
+        made = replace(storage.buffer, is_streamed="stream" in hints, is_double="double_buffer" in hints)
+        self.buffers[buffer.tensor] = made
+        return made
 
     def _node(self, node: Node, known: Known) -> Nodes:
         if isinstance(node, Leaf):
@@ -69,6 +74,15 @@ class _Builder:
         origin = Origin(definition, span, node.line)
         most = known.number(hi - lo, "greatest")
         return (nodes.Loop(node.symbol, lo, hi, body, node.kind, node.descending, most, origin),) if body else ()
+
+    def _prefetches(self, loop: Symbol | None, known: Known) -> Iterator[nodes.Prefetch]:
+        """What the loop's body asks for, for a later iteration, before anything else."""
+        for hint in self.nest.hints:
+            if hint.kind == "prefetch" and hint.loop == loop:
+                storage = self.storages[hint.tensor]
+                for coordinates in lines_ahead(self.nest, hint):
+                    place = Place(storage.buffer.name, storage.offset(coordinates, known))
+                    yield nodes.Prefetch(place, Origin(line=hint.line))
 
     # ---- statements
 

@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from tdl.compiler.kernel.tree import Allocate, Guard, Kernel, Lanes, Loop, Node, Statement
+from tdl.compiler.kernel.tree import Allocate, Guard, Kernel, Lanes, Loop, Node, Prefetch, Statement
 from tdl.compiler.kernel.walk import Nodes, body_of, exprs_of, forms_of, map_bodies, substitute, walk, with_body
 from tdl.compiler.lower.known import Known
 from tdl.compiler.lower.simplify import condition, conditions_of, simplified, simplified_nodes
@@ -127,6 +127,8 @@ def _questions(nodes: Nodes, known: Known) -> Iterator[tuple[Form, Known]]:
     """Forms of which it matters whether they are >= 0, and what is known where they are asked."""
     is_beside_loops = len(nodes) > 1 and any(isinstance(node, Loop) for node in nodes)
     for node in nodes:
+        if isinstance(node, Prefetch):
+            continue  # not worth a part of its own
         for form in forms_of(node):
             yield from ((question, known) for question in _in_form(form))
         for expr in () if is_beside_loops and isinstance(node, Guard) else exprs_of(node):

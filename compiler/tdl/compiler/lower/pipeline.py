@@ -13,13 +13,14 @@ from tdl.compiler.kernel.walk import walk
 from tdl.compiler.lower.arenas import place_arenas
 from tdl.compiler.lower.build import build_kernel
 from tdl.compiler.lower.copies import vectorize_copies
+from tdl.compiler.lower.double import double_buffers
 from tdl.compiler.lower.hoist import hoist_guards
 from tdl.compiler.lower.partition import partition_loops
 from tdl.compiler.lower.simplify import simplify
-from tdl.compiler.lower.single import drop_single_iterations
 from tdl.compiler.lower.unroll import unroll_loops
 from tdl.compiler.lower.vectors import vectorize_loops
 from tdl.compiler.schedule.initial import with_initialisations
+from tdl.compiler.schedule.single import drop_single_iterations
 from tdl.compiler.schedule.tree import Nest
 
 Pass = Callable[[Kernel], Kernel]
@@ -27,6 +28,8 @@ Pass = Callable[[Kernel], Kernel]
 PASSES: tuple[Pass, ...] = (
     # Ranges and conditions are as the schedule's lines left them; everything below asks what they are.
     simplify,
+    # While what fills a buffer is one node of the body that uses it; all that follows then sees both.
+    double_buffers,
     # What a loop does is then seen without conditions; and those beside loops cost nothing, and need no cut.
     hoist_guards,
     # Before loops are cut, since a vector loop never is.

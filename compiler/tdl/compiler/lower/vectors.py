@@ -12,13 +12,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from tdl.compiler.kernel.tree import Allocate, Buffer, Guard, Kernel, Kind, Lanes, Loop, Node, Place, Update
+from tdl.compiler.kernel.tree import Allocate, Buffer, Guard, Kernel, Kind, Lanes, Loop, Node, Update
 from tdl.compiler.kernel.walk import (
     Nodes,
     body_of,
     map_bodies,
-    map_forms,
-    map_places,
+    map_offsets,
     places_of,
     substitute,
     walk,
@@ -30,7 +29,6 @@ from tdl.compiler.lower.storage import VECTOR_BYTES
 from tdl.language import forms
 from tdl.language.dtypes import DType
 from tdl.language.forms import Form, Symbol
-from tdl.language.tree import Access, Expr, map_children
 from tdl.language.witness import size_facts
 
 _REGISTERS = 16
@@ -120,30 +118,10 @@ class _Vectorizer:
         for name in own:
             buffer = self.buffers[name]
             self.buffers[name] = replace(buffer, factors=(*buffer.factors, forms.constant(count)))
-        return _scaled(body, own, symbol, count) if own else body
+        return map_offsets(body, own, lambda offset: offset * count + forms.symbol(symbol)) if own else body
 
 
 def _meets(offset: Form, symbol: Symbol) -> bool:
     """Whether several lanes, and not all, may be at one offset: it moves otherwise than in even steps."""
     rest = Form(tuple(term for term in offset.terms if term[0] != symbol), offset.constant)
     return rest.mentions(symbol)
-
-
-def _scaled(body: Nodes, buffers: set[str], symbol: Symbol, count: int) -> Nodes:
-    def moved(offset: Form) -> Form:
-        return offset * count + forms.symbol(symbol)
-
-    def expr(each: Expr) -> Expr:
-        made = map_children(each, expr, lambda form: forms.substitute(form, {}, expr))
-        if isinstance(made, Access) and made.tensor in buffers:
-            return replace(made, subscripts=(moved(made.subscripts[0]),))
-        return made
-
-    def place(each: Place) -> Place:
-        return replace(each, offset=moved(each.offset)) if each.buffer in buffers else each
-
-    def visit(node: Node) -> Nodes:
-        made = map_places(map_forms(node, lambda form: forms.substitute(form, {}, expr), expr), place)
-        return with_body(made, map_bodies(body_of(made), visit)) if body_of(made) else (made,)
-
-    return map_bodies(body, visit)

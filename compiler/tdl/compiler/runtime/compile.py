@@ -34,7 +34,8 @@ if hasattr(os, "register_at_fork"):  # a child does not find it held by a thread
 class Kernel:
     """Code in this process. `exports` are the names of its two functions, `address` and `workspace` where they are.
 
-    `needs` says what a call at some sizes takes; `code` is the key of its object code in the cache.
+    `needs` says what a call at some sizes takes; `code` is the key of its object code in the cache. `is_streaming`:
+    results that begin at a multiple of 64 bytes are stored past the caches.
     """
 
     code: str
@@ -44,6 +45,7 @@ class Kernel:
     sites: tuple[Site, ...]
     needs: Callable[[Mapping[Symbol, int]], Needs]
     is_parallel: bool = False
+    is_streaming: bool = False
 
 
 def compile_program(program: Program) -> Kernel:
@@ -54,7 +56,7 @@ def compile_program(program: Program) -> Kernel:
 def compile_nest(nest: Nest) -> Kernel:
     """The kernel of an op under a schedule."""
     lowered = lower(nest)
-    text = kernel_text(lowered, machine_f16=host().machine_f16)
+    text = kernel_text(lowered, host())
     exports = text.name, text.workspace
     addresses = load_text(text.ir, exports)
     is_parallel = any(isinstance(node, kernel.Loop) and node.kind == "parallel" for node in walk(lowered.body))
@@ -66,6 +68,7 @@ def compile_nest(nest: Nest) -> Kernel:
         text.sites,
         partial(needs_of, lowered),
         is_parallel,
+        any(buffer.is_streamed for buffer in lowered.buffers.values()),
     )
 
 

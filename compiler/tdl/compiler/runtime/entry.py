@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Callable
 from functools import partial
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -36,6 +38,7 @@ class Entry:
         self.team = threads.team() if kernel.is_parallel else threads.SERIAL
         needs = kernel.needs(bound.sizes)
         self.workspace = _workspace(kernel, bound, needs, self.team.threads)
+        self.empty = aligned_empty if kernel.is_streaming else np.empty
         specs = self.inputs + self.outputs
         self._sizes = {spec.name: (ctypes.c_int64 * len(spec.shape))(*spec.shape) for spec in specs}
         self._kernel = ctypes.CFUNCTYPE(ctypes.c_int32, *[ctypes.c_void_p] * 3)(kernel.address)
@@ -44,7 +47,16 @@ class Entry:
         if is_known_layout():
             unlock = kernel.is_parallel or needs.is_long
             self.fast = bind_fastcall(
-                Signature(kernel.address, self.inputs, self.outputs, self.workspace, unlock, self._failure, self.team)
+                Signature(
+                    kernel.address,
+                    self.inputs,
+                    self.outputs,
+                    self.workspace,
+                    unlock,
+                    self._failure,
+                    self.team,
+                    self.empty,
+                )
             )
 
     @property
@@ -93,9 +105,17 @@ def missed(*_: object) -> Any:
     return NotImplemented
 
 
-def allocate(op: str, spec: Spec) -> Array:
+def aligned_empty(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
+    """An array that begins at a multiple of a vector, as stores past the caches need it."""
+    bytes_ = prod(shape) * dtype.itemsize
+    memory = np.empty(bytes_ + ALIGNMENT, np.uint8)
+    start = -memory.ctypes.data % ALIGNMENT
+    return memory[start : start + bytes_].view(dtype).reshape(shape)
+
+
+def allocate(op: str, spec: Spec, empty: Callable[..., Array] = np.empty) -> Array:
     """A new array. Raises MemoryError, with the name of what is too large."""
     try:
-        return np.empty(spec.shape, spec.dtype)
+        return empty(spec.shape, spec.dtype)
     except (ValueError, MemoryError) as error:
         raise MemoryError(f"{op}: {spec.name} is too large: {error}") from None

@@ -143,7 +143,7 @@ class Op:
         entry = self._entry(arguments, parameters)
         inputs = [prepare_input(op, argument, spec) for argument, spec in zip(arguments, entry.inputs)]
         if out is None:
-            outputs = [allocate(op, spec) for spec in entry.outputs]
+            outputs = [allocate(op, spec, entry.empty) for spec in entry.outputs]
         else:
             outputs = check_outputs(op, out, entry.outputs, list(zip(self._inputs, inputs)))
         entry.call(inputs, outputs)

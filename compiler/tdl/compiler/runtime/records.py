@@ -52,6 +52,7 @@ def read(key: str) -> Kernel | None:
         tuple(Site(Span(start, end), tensor) for start, end, tensor in content["sites"]),
         lambda sizes: needs,
         content["is_parallel"],
+        content["is_streaming"],
     )
 
 
@@ -63,6 +64,7 @@ def write(key: str, kernel: Kernel, sizes: Mapping[Symbol, int]) -> None:
         "sites": [(site.span.start, site.span.end, site.tensor) for site in kernel.sites],
         "needs": asdict(kernel.needs(sizes)),
         "is_parallel": kernel.is_parallel,
+        "is_streaming": kernel.is_streaming,
     }
     files.write(key, json.dumps(content).encode())
 

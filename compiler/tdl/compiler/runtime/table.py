@@ -49,7 +49,10 @@ class Spec:
 
 @dataclass(frozen=True)
 class Signature:
-    """A kernel at exact dtypes and shapes. `unlock` says that it runs long enough to give up the interpreter's lock."""
+    """A kernel at exact dtypes and shapes. `unlock` says that it runs long enough to give up the interpreter's lock.
+
+    `empty` makes a result from a shape and a dtype.
+    """
 
     kernel: int
     inputs: tuple[Spec, ...]
@@ -58,6 +61,7 @@ class Signature:
     unlock: bool
     failure: Callable[..., Any]
     team: Team = SERIAL
+    empty: Callable[..., Any] = np.empty
 
 
 def pack_table(signature: Signature) -> tuple[object, ...]:
@@ -67,7 +71,7 @@ def pack_table(signature: Signature) -> tuple[object, ...]:
         NOT_IMPLEMENTED: NotImplemented,
         NONE: None,
         FAILURE: signature.failure,
-        EMPTY: np.empty,
+        EMPTY: signature.empty,
         TUPLE: tuple,
         NO_INDEX: (),
     }

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from tdl.compiler.schedule import verbs
+from tdl.compiler.schedule.hints import check_hints
 from tdl.compiler.schedule.initial import check_beginnings
 from tdl.compiler.schedule.kinds import check_kinds
 from tdl.compiler.schedule.names import find_loop
@@ -74,7 +75,30 @@ def apply_schedule(
     steps = [Step(None, start(program))]
     for number, line in enumerate(item.body):
         steps.append(_step(steps[-1].nest, line, number, values, schedule))
-    return Applied(tuple(steps))
+    return Applied(_with_checked_hints(steps))
+
+
+def _with_checked_hints(steps: list[Step]) -> tuple[Step, ...]:
+    """The steps, with those refused whose hints do not fit what the lines after them made of the nest."""
+    found = {hint.line: refusal for hint, refusal in check_hints(steps[-1].nest)}
+    for line, refusal in found.items():
+        step = steps[line + 1]
+        assert step.span is not None
+        if step.refusal is None:
+            steps[line + 1] = replace(step, refusal=_diagnostic(refusal, step.span), is_open=_is_open(refusal))
+    if found:  # what is compiled or printed of a schedule with faults is without them
+        kept = tuple(hint for hint in steps[-1].nest.hints if hint.line not in found)
+        steps[-1] = replace(steps[-1], nest=replace(steps[-1].nest, hints=kept))
+    return tuple(steps)
+
+
+def _diagnostic(refusal: Refusal, span: Span) -> Diagnostic:
+    severity: Severity = "warning" if isinstance(refusal, NotYet) else "error"
+    return Diagnostic(refusal.code, refusal.message, span, refusal.notes, severity=severity)
+
+
+def _is_open(refusal: Refusal) -> bool:
+    return isinstance(refusal, NeedsSize) or refusal.code == "undecided"
 
 
 def _step(nest: Nest, line: syntax.ScheduleLine, number: int, values: Values, schedule: Declaration) -> Step:
@@ -87,9 +111,7 @@ def _step(nest: Nest, line: syntax.ScheduleLine, number: int, values: Values, sc
             check_beginnings(nest)  # refused at the line that leaves a reduction no place to begin
     except (Refusal, Undecided) as raised:
         refusal = _too_hard(raised) if isinstance(raised, Undecided) else raised
-        severity: Severity = "warning" if isinstance(refusal, NotYet) else "error"
-        found = Diagnostic(refusal.code, refusal.message, line.span, refusal.notes, severity=severity)
-        return Step(line.span, before, found, isinstance(refusal, NeedsSize) or refusal.code == "undecided")
+        return Step(line.span, before, _diagnostic(refusal, line.span), _is_open(refusal))
     return Step(line.span, nest)
 
 

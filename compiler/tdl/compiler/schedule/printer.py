@@ -70,14 +70,23 @@ class _Printer:
         for buffer in self.nest.buffers.values():
             if buffer.at == at and buffer.memory != "global" and (at is not None or buffer.line >= 0):
                 yield self._buffer(buffer, depth)
+        for hint in self.nest.hints:
+            if hint.kind == "prefetch" and hint.loop == at:
+                text = f"prefetch {hint.tensor} for {self.shown[at]} + {hint.ahead}" if at is not None else ""
+                yield Line("    " * depth + text, hint.line)
 
     def _buffer(self, buffer: Buffer, depth: int) -> Line:
         tensor = self.nest.tensors[buffer.tensor]
         extents = ", ".join(map(self.form, buffer.extents))
         shape = f"[{extents}]" if extents else ""
         rings = "".join(f" axis {axis} in a ring of {count}" for axis, count in buffer.ring)
-        text = f"{'    ' * depth}{buffer.memory} {buffer.tensor}: {tensor.dtype}{shape}{self._layout(buffer)}{rings}"
+        twice = " twice" if self._has("double_buffer", buffer.tensor) else ""
+        shape = f"{shape}{self._layout(buffer)}{rings}{twice}"
+        text = f"{'    ' * depth}{buffer.memory} {buffer.tensor}: {tensor.dtype}{shape}"
         return Line(text, buffer.line)
+
+    def _has(self, kind: str, tensor: str) -> bool:
+        return any(hint.kind == kind and hint.tensor == tensor for hint in self.nest.hints)
 
     def _layout(self, buffer: Buffer) -> str:
         """The order of elements, where it is another than row by row, in the indices of what fills the buffer."""
@@ -112,7 +121,9 @@ class _Printer:
             text = f"{'    ' * depth}if {' and '.join(conditions)}"
             yield Line(text, -1, stage.span, definition=stage.definition)
             depth += 1
-        text = "    " * depth + self._work(stage, values, dict(leaf.through))
+        through = dict(leaf.through)
+        streamed = any(self._has("stream", through.get(each.tensor, each.tensor)) for each in stage.writes)
+        text = f"{'    ' * depth}{'stream ' if streamed else ''}{self._work(stage, values, through)}"
         yield Line(text, -1, stage.span, definition=stage.definition)
 
     def _work(self, stage: Stage, values: Mapping[Symbol, Form], through: Mapping[str, str]) -> str:

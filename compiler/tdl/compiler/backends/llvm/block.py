@@ -10,6 +10,8 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+FAST = "reassoc contract arcp afn nsz"
+"""What `fast_math` lets LLVM assume of arithmetic on floats. NaN and infinities keep their meaning."""
 SCALAR = '!0 = !{!"llvm.loop.vectorize.enable", i1 false}'
 _ODD = re.compile(r"[^A-Za-z0-9_.]")
 
@@ -23,7 +25,8 @@ def plain_name(text: str) -> str:
 class Block:
     """The body of a function being written; `slots` go to the entry block, where LLVM turns them into registers.
 
-    `metadata` goes after the function; it refers to `!0`, which `SCALAR` defines.
+    `metadata` goes after the function; it refers to `!0`, which `SCALAR` defines. `fast_math` are flags for arithmetic
+    on floats.
     """
 
     lines: list[str] = field(default_factory=list)
@@ -31,6 +34,7 @@ class Block:
     metadata: list[str] = field(default_factory=list)
     current: str = "entry"
     divisions: int = 0
+    fast_math: str = ""
     _count: int = 0
 
     def fresh(self, hint: str) -> str:

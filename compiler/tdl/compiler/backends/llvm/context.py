@@ -38,17 +38,20 @@ class Site:
 
 @dataclass(frozen=True, slots=True)
 class Buffer:
-    """A row of elements in memory. `alignment` of its first, in bytes."""
+    """A row of elements in memory. `alignment` of its first, in bytes; `is_streamed`: stores go past the caches."""
 
     pointer: str
     dtype: DType
     memory: Memory
     alignment: int
+    is_streamed: bool = False
 
 
 @dataclass
 class Context:
     """Mutable while one function is written. `symbols` maps indices and dimensions to i64 values.
+
+    `multiples` gives numbers that sizes are known to be multiples of.
 
     Inside lanes, `lane` counts them and `mask` says which run (None: all); `is_certain` that at least one does.
     """
@@ -58,6 +61,7 @@ class Context:
     symbols: dict[Symbol, Value]
     parameters: Mapping[str, object]
     values: dict[str, Value] = field(default_factory=dict)
+    multiples: Mapping[Symbol, int] = field(default_factory=dict)
     sites: list[Site] = field(default_factory=list)
     on_failure: str | None = None  # an instruction for functions that have no error record
     lane: Symbol | None = None

@@ -17,7 +17,7 @@ which has a part of the workspace of its own.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tdl.compiler.backends.llvm.block import SCALAR, Block, plain_name
 from tdl.compiler.backends.llvm.context import Buffer, Context, Site
@@ -25,8 +25,9 @@ from tdl.compiler.backends.llvm.expression import lower_expr
 from tdl.compiler.backends.llvm.integers import form_value
 from tdl.compiler.backends.llvm.scalars import concrete
 from tdl.compiler.backends.llvm.sizes import open_dims, solve_sizes
+from tdl.compiler.backends.llvm.streaming import Streaming, is_aligned, stored_plainly, streaming_of
 from tdl.compiler.backends.llvm.support import support_for
-from tdl.compiler.backends.llvm.target import FINAL
+from tdl.compiler.backends.llvm.target import FINAL, Target
 from tdl.compiler.backends.llvm.tasks import ALWAYS, ERROR, Functions, Parameter, at
 from tdl.compiler.backends.llvm.values import Value, integer, intrinsic, operate, select
 from tdl.compiler.kernel import tree as nodes
@@ -47,19 +48,24 @@ class KernelText:
     sites: tuple[Site, ...]
 
 
-def kernel_text(kernel: Kernel, *, machine_f16: bool) -> KernelText:
-    """`machine_f16` says that the target converts f16 by instructions."""
+def kernel_text(kernel: Kernel, target: Target) -> KernelText:
+    """The text for a machine. Whether streamed results are aligned is seen at each call, which has code for both."""
     program = kernel.program
     name = f"{plain_name(program.name)}.kernel"  # with a dot, so that it is no function of C
     workspace = f"{name}.workspace"
-    functions = Functions(kernel, name)
+    functions = Functions(stored_plainly(kernel), name)
     _work(functions, f"{name}.body")
-    parts = [*functions.texts, _entry(kernel, name), _workspace(kernel, workspace)]
+    streaming = streaming_of(kernel)
+    if streaming is not None:
+        fence = "call void @llvm.x86.sse.sfence()" if target.is_x86 else ""
+        past = replace(functions, kernel=kernel, name=f"{name}.stream", multiples=streaming.multiples, fence=fence)
+        _work(past, f"{name}.stream")
+    parts = [*functions.texts, _entry(kernel, name, streaming), _workspace(kernel, workspace)]
     if functions.metadata:
         parts += [SCALAR, *functions.metadata]
     text = "\n".join(parts)
     head = FINAL if kernel.is_final else ""
-    return KernelText(f"{head}{support_for(text, machine_f16)}{text}", name, workspace, tuple(functions.sites))
+    return KernelText(f"{head}{support_for(text, target.machine_f16)}{text}", name, workspace, tuple(functions.sites))
 
 
 def _work(functions: Functions, name: str) -> None:
@@ -82,11 +88,12 @@ def _shared(kernel: Kernel) -> list[nodes.Buffer]:
 
 def _buffer(buffer: nodes.Buffer, position: int) -> Buffer:
     dtype = concrete(buffer.dtype)
-    alignment = ALIGNMENT if buffer.memory == "workspace" else dtype.bytes
-    return Buffer(f"%data.{position}.{plain_name(buffer.name)}", dtype, buffer.memory, alignment)
+    alignment = ALIGNMENT if buffer.memory == "workspace" or buffer.is_streamed else dtype.bytes
+    pointer = f"%data.{position}.{plain_name(buffer.name)}"
+    return Buffer(pointer, dtype, buffer.memory, alignment, buffer.is_streamed)
 
 
-def _entry(kernel: Kernel, name: str) -> str:
+def _entry(kernel: Kernel, name: str, streaming: Streaming | None) -> str:
     """The exported function: unpacks tensors and sizes."""
     program, block = kernel.program, Block()
     context = Context(block, {}, {}, program.parameters, on_failure="ret i32 2")
@@ -108,6 +115,13 @@ def _entry(kernel: Kernel, name: str) -> str:
     args = ["ptr %ctx", f"ptr {error}", f"ptr {arenas}", f"ptr {arenas}", own.typed]
     args += [f"ptr {data[buffer.name]}" for buffer in _shared(kernel)]
     args += [context.symbols[dim].typed for dim in open_dims(program)]
+    if streaming is not None:
+        past, plain = block.fresh("stream"), block.fresh("plain")
+        block.branch(is_aligned(context, streaming, data).text, past, plain)
+        block.label(past)
+        code = block.value(f"call i32 @{name}.stream({', '.join(args)})")
+        block.do(f"ret i32 {code}")
+        block.label(plain)
     code = block.value(f"call i32 @{name}.body({', '.join(args)})")
     block.do(f"ret i32 {code}")
     return "\n".join(

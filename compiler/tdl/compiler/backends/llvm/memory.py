@@ -7,6 +7,7 @@ which nobody else sees.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import gcd
 
@@ -26,7 +27,9 @@ from tdl.compiler.backends.llvm.values import (
     spread,
     vector_type,
 )
-from tdl.language.forms import Form
+from tdl.compiler.kernel.workspace import ALIGNMENT
+from tdl.language import forms
+from tdl.language.forms import Form, Symbol
 from tdl.language.source import Span
 
 
@@ -55,7 +58,7 @@ def locate(context: Context, name: str, offset: Form, lower: Lower, span: Span) 
     if step == -1:
         whole = whole - (context.lanes - 1)
     at = form_value(context, whole, lower, Site(span, name))
-    return Element(buffer, _address(context, buffer, at), step, _alignment(buffer, whole))
+    return Element(buffer, _address(context, buffer, at), step, alignment_of(buffer, whole, context.multiples))
 
 
 def _lane_step(context: Context, offset: Form) -> tuple[int | None, Form]:
@@ -75,10 +78,39 @@ def _address(context: Context, buffer: Buffer, offset: Value) -> Value:
     return Value(text, "ptr", offset.lanes)
 
 
-def _alignment(buffer: Buffer, offset: Form) -> int:
+def alignment_of(buffer: Buffer, offset: Form, multiples: Mapping[Symbol, int]) -> int:
     """What is certain of an address: the steps of everything that moves it are multiples of this."""
-    step = gcd(offset.constant, *(count for _, count in offset.terms))
+    step = _divisor(offset, multiples)
     return gcd(buffer.alignment, step * buffer.dtype.bytes) if step else buffer.alignment
+
+
+def _divisor(form: Form, multiples: Mapping[Symbol, int]) -> int:
+    """A number that the form is a multiple of."""
+    return gcd(form.constant, *(count * _divisor_of_atom(atom, multiples) for atom, count in form.terms))
+
+
+def _divisor_of_atom(atom: forms.Atom, multiples: Mapping[Symbol, int]) -> int:
+    match atom:
+        case Symbol():
+            return multiples.get(atom, 1)
+        case forms.Extreme(_, left, right):
+            return gcd(_divisor(left, multiples), _divisor(right, multiples))
+        case forms.Product(left, right):
+            return _divisor(left, multiples) * _divisor(right, multiples)
+        case forms.FloorDiv() | forms.Opaque():
+            return 1
+
+
+def ask_for(context: Context, name: str, offset: Form, lower: Lower, span: Span) -> None:
+    """Prefetch the line of an element. The address may be outside of the buffer, so nothing is said of it."""
+    buffer = context.buffers[name]
+    step, first = _lane_step(context, offset)
+    if step is None:
+        return  # lanes all over memory: as dear as the loads
+    at = form_value(context, first, lower, Site(span, name))
+    kind = memory_type(buffer.dtype)
+    pointer = context.block.value(f"getelementptr {kind}, ptr {buffer.pointer}, {at.typed}")
+    context.block.do(f"call void @llvm.prefetch.p0(ptr {pointer}, i32 0, i32 3, i32 1)")
 
 
 # ---- reading
@@ -151,7 +183,8 @@ def write(context: Context, place: Element, value: Value) -> None:
     if place.step < 0:
         raw = reverse(block, raw)
     if context.mask is None:
-        block.do(f"store {raw.typed}, {place.pointer.typed}, align {place.alignment}")
+        past = ", !nontemporal !{i32 1}" if buffer.is_streamed and _is_aligned(place, raw) else ""
+        block.do(f"store {raw.typed}, {place.pointer.typed}, align {place.alignment}{past}")
     elif buffer.memory == "register":
         old = Value(_read_row(context, place, raw.kind), raw.kind, raw.lanes)
         kept = select(block, _row_mask(context, place), raw, old)
@@ -160,6 +193,11 @@ def write(context: Context, place: Element, value: Value) -> None:
         name = f"llvm.masked.store.{mangled(raw.kind, raw.lanes)}.p0"
         args = f"{raw.typed}, {place.pointer.typed}, i32 {place.alignment}, {_row_mask(context, place).typed}"
         block.do(f"call void @{name}({args})")
+
+
+def _is_aligned(place: Element, raw: Value) -> bool:
+    """Whether the vector is stored to whole registers' places, which stores past the caches need."""
+    return place.alignment >= min(raw.lanes * place.buffer.dtype.bytes, ALIGNMENT)
 
 
 def _write_shared(context: Context, place: Element, raw: Value) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from tdl.compiler.backends.llvm.context import Buffer, Context, Site
 from tdl.compiler.backends.llvm.expression import lower_expr
 from tdl.compiler.backends.llvm.integers import form_value
-from tdl.compiler.backends.llvm.memory import Element, locate, write
+from tdl.compiler.backends.llvm.memory import Element, ask_for, locate, write
 from tdl.compiler.backends.llvm.reduction import initialise, run_loop, run_where, update
 from tdl.compiler.backends.llvm.scalars import concrete, memory_type
 from tdl.compiler.backends.llvm.values import Value, cast, integer, intrinsic, steps, test
@@ -21,6 +21,7 @@ from tdl.compiler.kernel.tree import (
     Node,
     Origin,
     Place,
+    Prefetch,
     Store,
     Update,
 )
@@ -62,6 +63,8 @@ class Statements:
             case Store(place, value):
                 made = lower_expr(context, value)
                 write(context, self.element(place, node.origin), made)
+            case Prefetch(place):
+                ask_for(context, place.buffer, place.offset, lower_expr, node.origin.span)
             case Init(places, reducer):
                 initialise(context, reducer, [self.element(place, node.origin) for place in places], lower_expr)
             case Update(places, reducer, args):

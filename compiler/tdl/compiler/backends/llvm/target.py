@@ -22,6 +22,10 @@ class Target:
     llvm_version: str
 
     @property
+    def is_x86(self) -> bool:
+        return self.triple.startswith(("x86_64", "i686"))
+
+    @property
     def machine_f16(self) -> bool:
         """Whether f16 is converted by instructions rather than by library calls."""
         return "+f16c" in self.features.split(",") or self.triple.startswith(("aarch64", "arm64"))

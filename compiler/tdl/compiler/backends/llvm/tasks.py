@@ -10,10 +10,10 @@ record; tasks that begin after it do nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from tdl.compiler.backends.llvm.block import Block, plain_name
+from tdl.compiler.backends.llvm.block import FAST, Block, plain_name
 from tdl.compiler.backends.llvm.context import Buffer, Context, Site
 from tdl.compiler.backends.llvm.expression import lower_expr
 from tdl.compiler.backends.llvm.integers import form_value
@@ -54,13 +54,19 @@ ALWAYS = (
 
 @dataclass
 class Functions:
-    """Writes the functions of one kernel. `texts` are finished, in the order of their being called."""
+    """Writes the functions of one kernel. `texts` are finished, in the order of their being called.
+
+    `multiples` gives numbers that sizes are known to be multiples of; `fence` is an instruction at the end of each
+    function, for its stores to be seen by others.
+    """
 
     kernel: Kernel
     name: str
     sites: list[Site] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
     metadata: list[str] = field(default_factory=list)
+    multiples: Mapping[Symbol, int] = field(default_factory=dict)
+    fence: str = ""
     count: int = 0
 
     def body(
@@ -75,14 +81,17 @@ class Functions:
         """A function that runs nodes and returns 0, or the code of a failure. A task's parallel loops are serial."""
         Statements(self.kernel, context, None if is_task else self.parallel).body(nodes)
         block = context.block
+        if self.fence:
+            block.do(self.fence)
         block.do("ret i32 0")
         declared = ", ".join(parameter.declared for parameter in parameters)
         head = f"define internal i32 @{name}({declared}) noinline nounwind {{"
         self.texts.append("\n".join((head, "entry:", *block.slots, *block.lines, "}\n")))
 
     def context(self, buffers: dict[str, Buffer], symbols: dict[Symbol, Value]) -> Context:
-        block = Block(metadata=self.metadata)
-        return Context(block, buffers, symbols, self.kernel.program.parameters, sites=self.sites)
+        block = Block(metadata=self.metadata, fast_math=FAST if self.kernel.fast_math else "")
+        parameters = self.kernel.program.parameters
+        return Context(block, buffers, symbols, parameters, sites=self.sites, multiples=self.multiples)
 
     def parallel(self, context: Context, loop: Loop) -> None:
         """Code in `context` that runs a loop's iterations as tasks."""

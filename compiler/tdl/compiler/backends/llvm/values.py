@@ -81,6 +81,8 @@ def operate(block: Block, instruction: str, *operands: Value) -> Value:
     """A unary or binary instruction whose result is of its operands' type."""
     operands = together(block, *operands)
     first = operands[0]
+    if block.fast_math and instruction.startswith("f"):
+        instruction = f"{instruction.partition(' ')[0]} {block.fast_math}"
     text = block.value(f"{instruction} {first.type} {', '.join(operand.text for operand in operands)}")
     return Value(text, first.kind, first.lanes)
 
