@@ -22,6 +22,11 @@ LEGAL = {
 }
 REFUSED = {
     "accumulated in place": (PRODUCT, "stream C", "`C` is accumulated in place"),
+    "gathered in several tiles": (
+        "test t: f(M=8, N=32, K=128)\n" + PRODUCT,
+        TILED + "cache C at jo in register as Cr\n stream C",
+        "`C` is accumulated in place",
+    ),
     "read by another stage": (TWO, "stream T", "`Y` reads `T` again"),
     "read by itself": (SCAN, "stream S", "reads `S` again"),
     "too much at once": ("test t: f(M=99, N=2000)\n" + SCALE, "prefetch X at Y.i ahead 1", "touches more than"),
@@ -53,7 +58,7 @@ def test_refused_on_its_own_line(name):
     text, (diagnostic,) = found(op, schedule)
     assert reason in diagnostic.message
     hints = ("stream", "prefetch", "double_buffer")
-    line = next(each for each in schedule.splitlines() if each.split()[0] in hints)
+    line = next(each.strip() for each in schedule.splitlines() if each.split()[0] in hints)
     assert text[diagnostic.primary.start : diagnostic.primary.end] == line
 
 

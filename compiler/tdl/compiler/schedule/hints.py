@@ -109,7 +109,8 @@ def _check_stream(nest: Nest, tensor: str) -> None:
     final = with_initialisations(drop_single_iterations(nest))
     for _, leaf in leaves_of(final.body):
         work, through = final.stages[leaf.stage].work, dict(leaf.through)
-        if isinstance(work, Initial) and any(each.tensor == tensor for each in work.targets) and tensor not in through:
+        begins = isinstance(work, Initial) and any(each.tensor == tensor for each in work.targets)
+        if begins and (tensor not in through or leaf.guards):  # in memory, or in the first iteration of several
             gather = f"`cache {tensor} at ... in register` gathers it near, if no loop over the sum is around"
             raise Refusal("schedule", f"`{tensor}` is accumulated in place, so it is read again", gather, note)
         if isinstance(work, Initial | Copy | Update):
