@@ -70,6 +70,13 @@ def reads_of(node: Node) -> Iterator[Access]:
         yield from accesses_in(form)
 
 
+def offsets_into(nodes: Nodes, buffers: Collection[str]) -> Iterator[Form]:
+    """The offsets at which some buffers are read and written."""
+    for node in walk(nodes):
+        yield from (place.offset for place in places_of(node) if place.buffer in buffers)
+        yield from (access.subscripts[0] for access in reads_of(node) if access.tensor in buffers)
+
+
 def forms_of(node: Node) -> Iterator[Form]:
     """The forms of a node itself, outside of its expressions."""
     match node:

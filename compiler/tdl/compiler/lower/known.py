@@ -7,23 +7,27 @@ of questions, and a "not known" only costs a guard.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from tdl.compiler.kernel.tree import Loop
 from tdl.compiler.schedule.bounds import greatest_value
 from tdl.compiler.schedule.extremes import eliminated, sides
-from tdl.language.forms import Form, Symbol
+from tdl.language.forms import FloorDiv, Form, Symbol
 from tdl.language.inequalities import End, Facts, is_known
 from tdl.language.tree import Binder
 
 
 @dataclass(frozen=True)
 class Known:
-    """`binders` from the outermost loop in; `conditions` are forms that are >= 0."""
+    """`binders` from the outermost loop in; `conditions` are forms that are >= 0.
+
+    `asked` keeps answers: copies of a body ask the same again. It is shared by all that comes from one beginning.
+    """
 
     facts: Facts
     binders: tuple[Binder, ...] = ()
     conditions: tuple[Form, ...] = ()
+    asked: dict[tuple[Form, tuple[Binder, ...]], bool] = field(default_factory=dict, compare=False, repr=False)
 
     def inside(self, symbol: Symbol, lo: Form, hi: Form) -> Known:
         """In the body of a loop, whose range is not empty there."""
@@ -34,7 +38,8 @@ class Known:
         """Where conditions hold as well; those that bound a loop's counter bound its range."""
         found = self
         for form in conditions:
-            found = replace(found._narrowed(form), conditions=(*found.conditions, form))
+            more = (form, *_undivided(form))
+            found = replace(found._narrowed(form), conditions=(*found.conditions, *more))
         return found
 
     def most(self, loop: Loop) -> int | None:
@@ -97,8 +102,34 @@ class Known:
         return None if over_sizes is None else greatest_value(over_sizes)
 
     def _follows(self, goal: Form) -> bool:
+        key = goal, self._spoken_of(goal)
+        found = self.asked.get(key)
+        if found is None:
+            found = self.asked[key] = self._is_least_natural(goal)
+        return found
+
+    def _spoken_of(self, form: Form) -> tuple[Binder, ...]:
+        """The binders of the counters in a form, and of those in their ends."""
+        symbols = set(form.symbols())
+        found: list[Binder] = []
+        for binder in reversed(self.binders):
+            if binder.index in symbols:
+                symbols.update(binder.lo.symbols(), binder.hi.symbols())
+                found.append(binder)
+        return tuple(found)
+
+    def _is_least_natural(self, goal: Form) -> bool:
         least = self.end(goal, "least")
         if least is None:
             return False
         kind, parts = sides(least)
         return (all if kind == "min" else any)(is_known(part, self.facts, ()) for part in parts)
+
+
+def _undivided(form: Form) -> tuple[Form, ...]:
+    """`x + k*y >= 0` where the form is `x//k + y`, for both say the same."""
+    divisions = [atom for atom, count in form.terms if isinstance(atom, FloorDiv) and count == 1]
+    if len(divisions) != 1 or not divisions[0].divisor.is_constant or divisions[0].divisor.constant <= 0:
+        return ()
+    rest = Form(tuple(term for term in form.terms if term[0] != divisions[0]), form.constant)
+    return (divisions[0].dividend + rest * divisions[0].divisor.constant,)

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from tdl.compiler.kernel.tree import Allocate, Guard, Kernel, Lanes, Loop, Node, Prefetch, Statement
 from tdl.compiler.kernel.walk import Nodes, body_of, exprs_of, forms_of, map_bodies, substitute, walk, with_body
@@ -36,7 +37,9 @@ _GROWTH = 24
 def partition_loops(kernel: Kernel) -> Kernel:
     """The kernel with its loops in parts."""
     most = _GROWTH * max(_size(kernel.body), 4)
-    partitioner = _Partitioner(most - _size(kernel.body))
+    loops = (node for node in walk(kernel.body) if isinstance(node, Loop))
+    serial = frozenset(loop.symbol for loop in loops if loop.kind == "serial")
+    partitioner = _Partitioner(_Budget(most - _size(kernel.body)), serial)
     body = partitioner.nodes(kernel.body, Known(size_facts(kernel.program)))
     return kernel if body == kernel.body else replace(kernel, body=body)
 
@@ -45,11 +48,33 @@ def _size(nodes: Nodes) -> int:
     return sum(isinstance(node, Statement) for node in walk(nodes))
 
 
-@dataclass
-class _Partitioner:
-    """`budget` is how many statements may still be added."""
+@dataclass(frozen=True, slots=True)
+class _Cut:
+    """Where a loop is cut; the part in which the answer is known; whether it was about an open size."""
 
-    budget: int
+    at: Form
+    decided: Literal["first", "second"]
+    is_open: bool
+
+
+@dataclass
+class _Budget:
+    """How many statements may still be added."""
+
+    left: int
+
+
+@dataclass(frozen=True)
+class _Partitioner:
+    """`serial` are the counters of loops that may be cut.
+
+    `is_rest` is said of what a cut at an open size left undecided. No more is asked there of open sizes: one body, with
+    masks and conditions, serves whatever is left on any side of a tile.
+    """
+
+    budget: _Budget
+    serial: frozenset[Symbol]
+    is_rest: bool = False
 
     def nodes(self, nodes: Nodes, known: Known) -> Nodes:
         return map_bodies(nodes, lambda node: self.node(node, known))
@@ -88,27 +113,46 @@ class _Partitioner:
         cut = next(self.cuts(loop, known, done), None)
         if cut is None:
             return [replace(loop, body=self.nodes(loop.body, inside))] if loop.body else []
-        self.budget -= _size(loop.body)
-        first = replace(loop, hi=simplified(forms.extreme("min", cut, loop.hi), known))
-        second = replace(loop, lo=simplified(forms.extreme("max", cut, loop.lo), known))
-        return [*self.parts(first, known, (*done, cut)), *self.parts(second, known, (*done, cut))]
+        self.budget.left -= _size(loop.body)
+        done = (*done, cut.at)
+        first = replace(loop, hi=simplified(forms.extreme("min", cut.at, loop.hi), known))
+        second = replace(loop, lo=simplified(forms.extreme("max", cut.at, loop.lo), known))
+        rest = replace(self, is_rest=True) if cut.is_open else self
+        parts = [(first, rest if cut.decided == "second" else self), (second, rest if cut.decided == "first" else self)]
+        return [each for part, partitioner in parts for each in partitioner.parts(part, known, done)]
 
     # ---- where to cut
 
-    def cuts(self, loop: Loop, known: Known, done: tuple[Form, ...]) -> Iterator[Form]:
+    def cuts(self, loop: Loop, known: Known, done: tuple[Form, ...]) -> Iterator[_Cut]:
         """Where a question inside changes its answer, strictly inside of the loop's range as far as is known."""
-        if self.budget < _size(loop.body):
+        if self.budget.left < _size(loop.body):
             return
         inside = known.inside(loop.symbol, loop.lo, loop.hi)
         for question, inner in _questions(loop.body, inside):
-            if not question.mentions(loop.symbol):
+            if not question.mentions(loop.symbol) or self.is_inner(question, loop, inner):
+                continue
+            if self.is_rest and _is_open(question):
                 continue
             cut = _change(question, loop.symbol, inner)
-            if cut is None or cut in done:
+            if cut is None or cut.at in done:
                 continue
-            cut = simplified(cut, known)
-            if cut not in done and not known.holds(loop.lo - cut) and not known.holds(cut - loop.hi):
-                yield cut
+            at = simplified(cut.at, known)
+            if at not in done and not known.holds(loop.lo - at) and not known.holds(at - loop.hi):
+                yield replace(cut, at=at)
+
+    def is_inner(self, question: Form, loop: Loop, known: Known) -> bool:
+        """Whether a cut of a loop further inside answers the question as well.
+
+        With numbers for sizes, what is left behind the outer loop's cut is known to the last element, which is worth a
+        part of its own; with open sizes that would be the same code once more.
+        """
+        if not _is_open(question):
+            return False
+        position = next(at for at, binder in enumerate(known.binders) if binder.index == loop.symbol)
+        for binder in known.binders[position + 1 :]:
+            if binder.index in self.serial and question.mentions(binder.index):
+                return _change(question, binder.index, known) is not None
+        return False
 
 
 def _is_single(loop: Loop) -> bool:
@@ -129,7 +173,7 @@ def _questions(nodes: Nodes, known: Known) -> Iterator[tuple[Form, Known]]:
     for node in nodes:
         if isinstance(node, Prefetch):
             continue  # not worth a part of its own
-        for form in forms_of(node):
+        for form in () if _only_counts(node) else forms_of(node):
             yield from ((question, known) for question in _in_form(form))
         for expr in () if is_beside_loops and isinstance(node, Guard) else exprs_of(node):
             for each in walk_expr(expr):
@@ -147,6 +191,11 @@ def _questions(nodes: Nodes, known: Known) -> Iterator[tuple[Form, Known]]:
                 yield from _questions(node.body, known.where(conditions_of(test)))
             case Allocate(_, body):
                 yield from _questions(body, known)
+
+
+def _only_counts(node: Node) -> bool:
+    """Whether the ends are no more than how often a loop runs, which no part of another loop makes cheaper."""
+    return isinstance(node, Loop) and node.kind == "serial"
 
 
 def _in_form(form: Form) -> Iterator[Form]:
@@ -175,8 +224,12 @@ def _compared(operator: str, left: Form, right: Form) -> Iterator[Form]:
             yield right - left - 1
 
 
-def _change(question: Form, symbol: Symbol, known: Known) -> Form | None:
-    """The value of the symbol from which on, or up to which, the answer is the same for all that is inside."""
+def _is_open(form: Form) -> bool:
+    return any(symbol.kind == "dim" for symbol in form.symbols())
+
+
+def _change(question: Form, symbol: Symbol, known: Known) -> _Cut | None:
+    """Where a value of the symbol is from which on, or up to which, the answer is the same for all that is inside."""
     position = next(at for at, binder in enumerate(known.binders) if binder.index == symbol)
     inner = [binder.index for binder in known.binders[position + 1 :]]
     outer = {binder.index for binder in known.binders[:position]}
@@ -187,7 +240,7 @@ def _change(question: Form, symbol: Symbol, known: Known) -> Form | None:
         step = dict(always.terms).get(symbol, 0)
         rest = Form(tuple(term for term in always.terms if term[0] != symbol), always.constant)
         if step and all(each.kind != "index" or each in outer for each in rest.symbols()):
-            return _threshold(step, rest)
+            return _Cut(_threshold(step, rest), "second" if step > 0 else "first", _is_open(question))
     return None
 
 

@@ -16,6 +16,7 @@ from tdl.compiler.lower.copies import vectorize_copies
 from tdl.compiler.lower.double import double_buffers
 from tdl.compiler.lower.hoist import hoist_guards
 from tdl.compiler.lower.partition import partition_loops
+from tdl.compiler.lower.rest import keep_rest_in_memory
 from tdl.compiler.lower.simplify import simplify
 from tdl.compiler.lower.unroll import unroll_loops
 from tdl.compiler.lower.vectors import vectorize_loops
@@ -36,6 +37,8 @@ PASSES: tuple[Pass, ...] = (
     vectorize_copies,
     # While loops are still what the schedule says: a cut is made once, not in each copy.
     partition_loops,
+    # Once it is seen which tiles are full, and before the others would be copied.
+    keep_rest_in_memory,
     # Copies before vectors: in a copy, a loop's counter is a number, and so is how many lanes its last vector has.
     unroll_loops,
     vectorize_loops,
