@@ -175,3 +175,51 @@ def test_steps_that_are_not_there(tdlc, scheduled, arguments, said):
     outcome = tdlc("show", scheduled, "double", *arguments)
     assert (outcome.code, outcome.out) == (2, "")
     assert said in outcome.err
+
+
+# ---- passes
+
+
+def test_the_kernel_after_a_pass(tdlc, scheduled):
+    before = tdlc("show", scheduled, "double", "--after", "partition_loops", "--set", "N=16")
+    assert "unrolled for Y.ji in 0..8" in before.out
+    assert "unrolled" not in tdlc("show", scheduled, "double", "--dump-after", "unroll_loops", "--set", "N=16").out
+    coloured = tdlc("show", scheduled, "double", "--after", "simplify", "--color", "always").out
+    assert "\x1b[36mfor\x1b[0m" in coloured
+
+
+def test_what_a_line_changed_after_a_pass(tdlc, scheduled):
+    out = tdlc("show", scheduled, "double", "--after", "unroll_loops.2", "--diff", "--set", "N=16").out
+    assert "-         for Y.ji in 0..8" in out
+    assert "+         Y[16*Y.i + 8*Y.jo + 7] = " in out
+
+
+def test_an_unknown_pass(tdlc, scheduled):
+    outcome = tdlc("show", scheduled, "double", "--after", "unroll")
+    assert (outcome.code, outcome.out) == (2, "")
+    assert "there is no pass `unroll`" in outcome.err
+    assert "unroll_loops, vectorize_loops, unroll_loops.2" in outcome.err
+
+
+def test_times_of_passes(tdlc, scheduled):
+    lines = tdlc("show", scheduled, "double", "--time-passes", "--verify").out.splitlines()
+    names = [line.split("  ")[0] for line in lines]
+    assert names[:4] == ["parse", "check", "schedule", "build_kernel"]
+    assert names[-6:] == ["verify", "LLVM text", "LLVM parse", "LLVM optimise", "LLVM codegen", "all"]
+    assert all(" ms" in line for line in lines)
+    assert len({line.index(" ms") for line in lines}) == 1
+
+
+def test_verified(tdlc, scheduled, monkeypatch):
+    plain = tdlc("show", scheduled, "double", "--at", "kernel")
+    assert tdlc("show", scheduled, "double", "--at", "kernel", "--verify").out == plain.out
+    monkeypatch.setattr("tdl.compiler.lower.pipeline.PASSES", (_broken,))
+    assert tdlc("show", scheduled, "double", "--at", "kernel", "--verify").code == 3
+
+
+def _broken(kernel):
+    """A pass that forgets the loops."""
+    from dataclasses import replace
+
+    (loop,) = kernel.body
+    return replace(kernel, body=loop.body)

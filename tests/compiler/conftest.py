@@ -26,6 +26,18 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         yield
 
 
+@pytest.fixture(autouse=True, scope="session")
+def verified_kernels() -> Iterator[None]:
+    """Every kernel that a test compiles is verified after each pass."""
+    from tdl.compiler.kernel.verify import verify
+    from tdl.compiler.lower.pipeline import lower
+    from tdl.compiler.runtime import compile
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(compile, "lower", lambda nest: lower(nest, lambda _, kernel: verify(kernel)))
+        yield
+
+
 @pytest.fixture(scope="session")
 def load_text() -> Callable[[str], Any]:
     """A module from its text."""

@@ -28,9 +28,14 @@ def checked_file(path: str, color: Color = Color.auto) -> Analysis:
 
 def checked_program(path: str, color: Color = Color.auto) -> Analysis:
     """The same with schedules whose lines may be refused."""
+    return checked_source(read_text(path), color)
+
+
+def checked_source(source: Source, color: Color = Color.auto) -> Analysis:
+    """The same of a text that was read."""
     from tdl.language.analysis import analyse
 
-    analysis = analyse(read_text(path))
+    analysis = analyse(source)
     stderr(color).diagnostics(analysis.diagnostics, analysis.source, find_source)
     if analysis.has_errors:
         raise typer.Exit(ERRORS)

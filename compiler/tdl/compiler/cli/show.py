@@ -11,10 +11,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from tdl.compiler.cli.completion import ops
 from tdl.compiler.cli.fault import ERRORS, Fault
+from tdl.compiler.cli.files import read_text
 from tdl.compiler.cli.ops import SET, find_op, refused
-from tdl.compiler.cli.programs import checked_program, find_source
+from tdl.compiler.cli.origins import headline, places_of
+from tdl.compiler.cli.passes import kernel_after, require_pass, timing_lines, verify_all
+from tdl.compiler.cli.programs import checked_source, find_source
 from tdl.compiler.cli.screen import Color, Screen, stderr, stdout
 from tdl.compiler.cli.settings import Settings, read_settings
+from tdl.compiler.clock import Clock
 from tdl.language.frame import Fragment, Line
 
 if TYPE_CHECKING:
@@ -54,25 +58,59 @@ def show(
     scheduled: Annotated[
         bool, typer.Option("--schedule/--no-schedule", help="Under the schedule that holds, or as without any.")
     ] = True,
+    after: Annotated[
+        str | None, typer.Option("--after", "--dump-after", metavar="PASS", help="The kernel after a pass of lowering.")
+    ] = None,
+    time_passes: Annotated[
+        bool, typer.Option("--time-passes", help="How long each phase takes, from text to machine code.")
+    ] = False,
+    verify: Annotated[
+        bool, typer.Option("--verify", help="Check the loops after each line, and the kernel after each pass.")
+    ] = False,
     set_: Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help=f"{SET} Also knobs.")] = None,
     color: Annotated[Color, typer.Option(help="When to use colours.")] = Color.auto,
 ) -> None:
     """Print what the compiler makes of an op."""
-    analysis = checked_program(file, color)
-    declaration = find_op(analysis, op)
-    made = steps(declaration, analysis if scheduled else None, read_settings(set_ or [], declaration))
-    if at is not Stage.nest:
+    from tdl.language.parse import parse_file
+
+    if time_passes:
+        from tdl.compiler.timing import load_everything, time_code
+
+        load_everything()
+    clock = Clock()
+    source = read_text(file)
+    with clock.lap("parse"):
+        parse_file(source)
+    with clock.lap("check"):
+        analysis = checked_source(source, color)
+        declaration = find_op(analysis, op)
+    with clock.lap("schedule"):
+        made = steps(declaration, analysis if scheduled else None, read_settings(set_ or [], declaration))
+    if after is not None:
+        require_pass(after)
+        at = Stage.kernel
+    if at is not Stage.nest or time_passes:
         _require_values(made.program)
+    if verify:
+        verify_all(made, to_code=at is not Stage.nest)
+    if time_passes:
+        time_code(made.nest(step), clock, verified=verify)
+        stdout(color).write(timing_lines(clock.laps))
+        return
     last = len(made.steps) - 1 if step is None else step
     if not 0 <= last < len(made.steps):
         raise Fault(f"there is no step {last}: {_lines_of(made)}")
     if diff and last == 0:
         raise Fault(f"--diff shows what a line changed: {_lines_of(made)}", "--step 1 is the first")
-    places = _places(made, declaration, analysis) if lines else None
-    text = _render(made, last, at, places)
+    places = places_of(made, declaration, analysis) if lines else None
+
+    def render(count: int) -> str:
+        return _render(made, count, at, places) if after is None else kernel_after(made.nest(count), after)
+
+    text = render(last)
     if diff:
-        stdout(color).write([_headline(made, last, analysis)])
-        _write_diff(_render(made, last - 1, at, places), text, stdout(color))
+        stdout(color).write([headline(made, last, analysis)])
+        _write_diff(render(last - 1), text, stdout(color))
     else:
         _write(text, at, stdout(color))
     if made.schedule is not None and made.refused:
@@ -129,48 +167,6 @@ def _refuse(made: Steps, schedule: Declaration, analysis: Analysis, screen: Scre
     )
     screen.diagnostics(error.diagnostics, error.source, find_source)
     raise typer.Exit(ERRORS)
-
-
-# ---- where lines come from
-
-
-def _headline(made: Steps, step: int, analysis: Analysis) -> Line:
-    """A line of the schedule, as it is written, and where."""
-    from tdl.language import syntax
-
-    schedule = made.schedule
-    assert schedule is not None
-    assert isinstance(schedule.item, syntax.Schedule)
-    source = analysis.source if schedule.path == analysis.source.path else find_source(schedule.path)
-    span = schedule.item.body[step - 1].span
-    text, place = f"step {step}", ""
-    if source is not None:
-        start = schedule.offset + span.start
-        text = source.text[start : schedule.offset + span.end]
-        place = f"{schedule.path.rpartition('/')[2]}:{source.position(start).line}: "
-    return (Fragment(place, "dim"), Fragment(text, "place"))
-
-
-def _places(made: Steps, op: Declaration, analysis: Analysis) -> Callable[[Origin], str]:
-    """The line of the definition, then that of the schedule; with the file's name where it is another one."""
-    from tdl.language import syntax
-
-    def place(declaration: Declaration, offset: int) -> str:
-        own = declaration.path == analysis.source.path
-        source = analysis.source if own else find_source(declaration.path)
-        if source is None:
-            return ""
-        line = source.position(declaration.offset + offset).line
-        return str(line) if own else f"{declaration.path.rpartition('/')[2]}:{line}"
-
-    def places(origin: Origin) -> str:
-        found = [place(op, origin.span.start)] if origin.definition >= 0 else []
-        if made.schedule is not None and origin.line >= 0:
-            assert isinstance(made.schedule.item, syntax.Schedule)
-            found.append(place(made.schedule, made.schedule.item.body[origin.line].span.start))
-        return ", ".join(each for each in found if each)
-
-    return places
 
 
 # ---- writing

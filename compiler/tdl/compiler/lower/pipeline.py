@@ -50,15 +50,27 @@ PASSES: tuple[Pass, ...] = (
 
 
 def lower(nest: Nest, after: Callable[[str, Kernel], None] | None = None) -> Kernel:
-    """The kernel of a nest. `after` is told of each pass and the kernel that it made."""
+    """The kernel of a nest. `after` is told of each pass, by its name in `pass_names`, and the kernel that it made."""
     nest = drop_single_iterations(nest)  # first: what is innermost is then seen by all that follows
     kernel = build_kernel(with_initialisations(nest))
     kernel = replace(kernel, is_final=_is_scheduled(kernel))
-    for each in PASSES:
+    first, *names = pass_names()
+    if after is not None:
+        after(first, kernel)
+    for name, each in zip(names, PASSES, strict=True):
         kernel = each(kernel)
         if after is not None:
-            after(each.__name__, kernel)
+            after(name, kernel)
     return kernel
+
+
+def pass_names() -> tuple[str, ...]:
+    """What the passes are called: as their functions, a second time with a number."""
+    names: list[str] = [build_kernel.__name__]
+    for each in PASSES:
+        before = sum(name.partition(".")[0] == each.__name__ for name in names)
+        names.append(f"{each.__name__}.{before + 1}" if before else each.__name__)
+    return tuple(names)
 
 
 def _is_scheduled(kernel: Kernel) -> bool:
