@@ -223,3 +223,9 @@ def _broken(kernel):
 
     (loop,) = kernel.body
     return replace(kernel, body=loop.body)
+
+
+def test_lines_of_code(tdlc, scheduled):
+    out = tdlc("show", scheduled, "double", "--at", "asm", "--lines", "--set", "N=16").out
+    assert "# s.tdl:2:5" in out
+    assert "s.tdl" not in tdlc("show", scheduled, "double", "--at", "asm", "--set", "N=16").out

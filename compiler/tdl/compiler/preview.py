@@ -14,6 +14,7 @@ from typing import Literal, get_args
 
 from tdl.compiler.kernel.printing import print_kernel
 from tdl.compiler.kernel.tree import Kernel, Origin
+from tdl.compiler.lines import Lines
 from tdl.compiler.lower.pipeline import lower
 from tdl.compiler.schedule.automatic import automatic_nest
 from tdl.compiler.schedule.initial import with_initialisations
@@ -43,17 +44,18 @@ def render_stage(program: Program, at: Stage) -> str:
     return render_nest(automatic_nest(program), at)
 
 
-def render_nest(nest: Nest, at: Stage, places: Places | None = None) -> str:
+def render_nest(nest: Nest, at: Stage, places: Places | None = None, lines: Lines | None = None) -> str:
     """A nest at a stage. Beyond the nest, its program's compile-time parameters must have values.
 
-    With `places`, what it says of where a line came from stands before each line of a nest.
+    With `places`, what it says of where a line came from stands before each line of a nest; with `lines`, code says it
+    for debuggers.
     """
     if at == "nest":
         return _text(view(nest), places)
     kernel = lower(nest)
     if at == "kernel":
         return print_kernel(kernel)
-    made = _llvm(kernel)
+    made = _llvm(kernel, lines)
     if at == "llvm-made":
         return made
     from tdl.compiler.backends.llvm.target import host, machine, optimise, parse
@@ -115,8 +117,8 @@ def _text(lines: tuple[NestLine, ...], places: Places | None) -> str:
     return "".join(f"{text}\n" for text in texts)
 
 
-def _llvm(kernel: Kernel) -> str:
+def _llvm(kernel: Kernel, lines: Lines | None) -> str:
     from tdl.compiler.backends.llvm.kernel import kernel_text
     from tdl.compiler.backends.llvm.target import host
 
-    return kernel_text(kernel, host()).ir
+    return kernel_text(kernel, host(), lines).ir

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from tdl.compiler.steps import Steps
     from tdl.language.analysis import Analysis
     from tdl.language.scope import Declaration
+    from tdl.language.source import Source
 
 
 def headline(made: Steps, step: int, analysis: Analysis) -> Line:
@@ -30,6 +31,11 @@ def headline(made: Steps, step: int, analysis: Analysis) -> Line:
         text = source.text[start : schedule.offset + span.end]
         place = f"{schedule.path.rpartition('/')[2]}:{source.position(start).line}: "
     return (Fragment(place, "dim"), Fragment(text, "place"))
+
+
+def finder(analysis: Analysis) -> Callable[[str], Source | None]:
+    """Gives the text of a file: the one that the command was given, or one that it takes from."""
+    return lambda path: analysis.source if path == analysis.source.path else find_source(path)
 
 
 def places_of(made: Steps, op: Declaration, analysis: Analysis) -> Callable[[Origin], str]:

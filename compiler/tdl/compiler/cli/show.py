@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from enum import Enum
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,7 +13,7 @@ from tdl.compiler.cli.completion import ops
 from tdl.compiler.cli.fault import ERRORS, Fault
 from tdl.compiler.cli.files import read_text
 from tdl.compiler.cli.ops import SET, find_op, refused
-from tdl.compiler.cli.origins import headline, places_of
+from tdl.compiler.cli.origins import finder, headline, places_of
 from tdl.compiler.cli.passes import kernel_after, require_pass, timing_lines, verify_all
 from tdl.compiler.cli.programs import checked_source, find_source
 from tdl.compiler.cli.screen import Color, Screen, stderr, stdout
@@ -22,7 +22,6 @@ from tdl.compiler.clock import Clock
 from tdl.language.frame import Fragment, Line
 
 if TYPE_CHECKING:
-    from tdl.compiler.kernel.tree import Origin
     from tdl.compiler.steps import Steps
     from tdl.language.analysis import Analysis
     from tdl.language.scope import Declaration
@@ -53,7 +52,7 @@ def show(
     ] = None,
     diff: Annotated[bool, typer.Option("--diff", help="What the last of these lines changed.")] = False,
     lines: Annotated[
-        bool, typer.Option("--lines", help="Before each line of a nest, the lines of the file that it comes from.")
+        bool, typer.Option("--lines", help="Which lines of the file each line of a nest, or each instruction, is for.")
     ] = False,
     scheduled: Annotated[
         bool, typer.Option("--schedule/--no-schedule", help="Under the schedule that holds, or as without any.")
@@ -71,6 +70,8 @@ def show(
     color: Annotated[Color, typer.Option(help="When to use colours.")] = Color.auto,
 ) -> None:
     """Print what the compiler makes of an op."""
+    from tdl.compiler.lines import lines_of
+    from tdl.compiler.preview import render_nest
     from tdl.language.parse import parse_file
 
     if time_passes:
@@ -104,8 +105,12 @@ def show(
         raise Fault(f"--diff shows what a line changed: {_lines_of(made)}", "--step 1 is the first")
     places = places_of(made, declaration, analysis) if lines else None
 
+    debug = lines_of(declaration, made.schedule, finder(analysis)) if lines else None
+
     def render(count: int) -> str:
-        return _render(made, count, at, places) if after is None else kernel_after(made.nest(count), after)
+        if after is not None:
+            return kernel_after(made.nest(count), after)
+        return render_nest(made.nest(count), at.value, places, debug)
 
     text = render(last)
     if diff:
@@ -149,12 +154,6 @@ def _require_values(program: Program) -> None:
     open_ = [name for name, value in program.parameters.items() if value is None]
     if open_:
         raise Fault(f"`{program.name}` needs a value for {' and '.join(open_)} to become code", f"--set {open_[0]}=...")
-
-
-def _render(made: Steps, step: int, at: Stage, places: Callable[[Origin], str] | None) -> str:
-    from tdl.compiler.preview import render_nest
-
-    return render_nest(made.nest(step), at.value, places)
 
 
 def _refuse(made: Steps, schedule: Declaration, analysis: Analysis, screen: Screen) -> None:

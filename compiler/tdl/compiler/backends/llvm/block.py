@@ -26,7 +26,7 @@ class Block:
     """The body of a function being written; `slots` go to the entry block, where LLVM turns them into registers.
 
     `metadata` goes after the function; it refers to `!0`, which `SCALAR` defines. `fast_math` are flags for arithmetic
-    on floats.
+    on floats; `location` goes behind each instruction.
     """
 
     lines: list[str] = field(default_factory=list)
@@ -35,6 +35,7 @@ class Block:
     current: str = "entry"
     divisions: int = 0
     fast_math: str = ""
+    location: str = ""
     _count: int = 0
 
     def fresh(self, hint: str) -> str:
@@ -45,7 +46,7 @@ class Block:
     def value(self, instruction: str, hint: str = "v") -> str:
         """The register that holds the instruction's result."""
         register = f"%{self.fresh(hint)}"
-        self.lines.append(f"  {register} = {instruction}")
+        self.lines.append(f"  {register} = {instruction}{self.location}")
         return register
 
     def divide(self, instruction: str) -> str:
@@ -58,7 +59,7 @@ class Block:
         return self.value(instruction)
 
     def do(self, instruction: str) -> None:
-        self.lines.append(f"  {instruction}")
+        self.lines.append(f"  {instruction}{self.location}")
 
     def slot(self, type_: str, hint: str) -> str:
         """A stack slot that lives as long as the call; loads and stores of it become a register."""

@@ -11,8 +11,9 @@ from enum import IntEnum
 from typing import Literal
 
 from tdl.compiler.backends.llvm.block import Block
+from tdl.compiler.backends.llvm.debug import DebugLines
 from tdl.compiler.backends.llvm.values import Value, any_of, element, operate, spread
-from tdl.compiler.kernel.tree import Memory
+from tdl.compiler.kernel.tree import Memory, Origin
 from tdl.language import forms
 from tdl.language.diagnostic import InternalError
 from tdl.language.dtypes import DType
@@ -68,6 +69,8 @@ class Context:
     lanes: int = 0
     mask: Value | None = None
     is_certain: bool = True
+    debug: DebugLines | None = None
+    function: str = ""  # the subprogram, where there are debug lines
 
     def symbol(self, symbol: Symbol) -> Value:
         found = self.symbols.get(symbol)
@@ -77,6 +80,15 @@ class Context:
         if symbol.kind != "param" or not isinstance(value, int):
             raise InternalError(f"{symbol.kind} {symbol} has no value when code is made")
         return Value(str(int(value)), "i64")
+
+    @contextmanager
+    def line_of(self, origin: Origin) -> Iterator[None]:
+        """Within the block, instructions are for the line that a node comes from."""
+        before = self.block.location
+        if self.debug is not None and origin != Origin():
+            self.block.location = self.debug.location(origin, self.function)
+        yield
+        self.block.location = before
 
     @contextmanager
     def bound(self, name: str, value: Value) -> Iterator[None]:

@@ -21,6 +21,7 @@ from dataclasses import dataclass, replace
 
 from tdl.compiler.backends.llvm.block import SCALAR, Block, plain_name
 from tdl.compiler.backends.llvm.context import Buffer, Context, Site
+from tdl.compiler.backends.llvm.debug import DebugLines
 from tdl.compiler.backends.llvm.expression import lower_expr
 from tdl.compiler.backends.llvm.integers import form_value
 from tdl.compiler.backends.llvm.scalars import concrete
@@ -33,6 +34,7 @@ from tdl.compiler.backends.llvm.values import Value, integer, intrinsic, operate
 from tdl.compiler.kernel import tree as nodes
 from tdl.compiler.kernel.tree import Kernel
 from tdl.compiler.kernel.workspace import ALIGNMENT
+from tdl.compiler.lines import Lines
 from tdl.language.forms import Form
 from tdl.language.source import NOWHERE
 from tdl.language.tree import Program
@@ -48,12 +50,17 @@ class KernelText:
     sites: tuple[Site, ...]
 
 
-def kernel_text(kernel: Kernel, target: Target) -> KernelText:
-    """The text for a machine. Whether streamed results are aligned is seen at each call, which has code for both."""
+def kernel_text(kernel: Kernel, target: Target, lines: Lines | None = None) -> KernelText:
+    """The text for a machine; with `lines`, instructions say which line they are for.
+
+    Whether streamed results are aligned is seen at each call, for which there is code for both.
+    """
     program = kernel.program
     name = f"{plain_name(program.name)}.kernel"  # with a dot, so that it is no function of C
     workspace = f"{name}.workspace"
     functions = Functions(stored_plainly(kernel), name)
+    if lines is not None:
+        functions.debug = DebugLines(lines, functions.metadata)
     _work(functions, f"{name}.body")
     streaming = streaming_of(kernel)
     if streaming is not None:
@@ -61,6 +68,8 @@ def kernel_text(kernel: Kernel, target: Target) -> KernelText:
         past = replace(functions, kernel=kernel, name=f"{name}.stream", multiples=streaming.multiples, fence=fence)
         _work(past, f"{name}.stream")
     parts = [*functions.texts, _entry(kernel, name, streaming), _workspace(kernel, workspace)]
+    if functions.debug is not None:
+        parts += functions.debug.module()
     if functions.metadata:
         parts += [SCALAR, *functions.metadata]
     text = "\n".join(parts)

@@ -42,6 +42,10 @@ class Statements:
             self.node(node)
 
     def node(self, node: Node) -> None:
+        with self.context.line_of(node.origin):
+            self.lowered(node)
+
+    def lowered(self, node: Node) -> None:
         context = self.context
         match node:
             case Loop() if node.kind == "parallel" and context.lane is None and self.parallel is not None:

@@ -15,11 +15,12 @@ from dataclasses import dataclass, field, replace
 
 from tdl.compiler.backends.llvm.block import FAST, Block, plain_name
 from tdl.compiler.backends.llvm.context import Buffer, Context, Site
+from tdl.compiler.backends.llvm.debug import DebugLines
 from tdl.compiler.backends.llvm.expression import lower_expr
 from tdl.compiler.backends.llvm.integers import form_value
 from tdl.compiler.backends.llvm.statement import Statements
 from tdl.compiler.backends.llvm.values import Value, integer, operate, test
-from tdl.compiler.kernel.tree import Kernel, Loop, Node
+from tdl.compiler.kernel.tree import Kernel, Loop, Node, Origin
 from tdl.language.forms import Symbol
 
 PARALLEL_FOR, PARALLEL_STATE, ERROR = 8, 16, 24
@@ -67,6 +68,7 @@ class Functions:
     metadata: list[str] = field(default_factory=list)
     multiples: Mapping[Symbol, int] = field(default_factory=dict)
     fence: str = ""
+    debug: DebugLines | None = None
     count: int = 0
 
     def body(
@@ -79,13 +81,18 @@ class Functions:
         is_task: bool = False,
     ) -> None:
         """A function that runs nodes and returns 0, or the code of a failure. A task's parallel loops are serial."""
+        context.debug, attached = self.debug, ""
+        if self.debug is not None:
+            context.function = self.debug.function(name)
+            context.block.location = self.debug.location(Origin(), context.function)
+            attached = f" !dbg {context.function}"
         Statements(self.kernel, context, None if is_task else self.parallel).body(nodes)
         block = context.block
         if self.fence:
             block.do(self.fence)
         block.do("ret i32 0")
         declared = ", ".join(parameter.declared for parameter in parameters)
-        head = f"define internal i32 @{name}({declared}) noinline nounwind {{"
+        head = f"define internal i32 @{name}({declared}) noinline nounwind{attached} {{"
         self.texts.append("\n".join((head, "entry:", *block.slots, *block.lines, "}\n")))
 
     def context(self, buffers: dict[str, Buffer], symbols: dict[Symbol, Value]) -> Context:
