@@ -49,7 +49,8 @@ class Buffer:
     """A row of elements, as many as the product of `factors`, which are forms over sizes.
 
     `start` is where it begins in an arena, in bytes. `is_streamed`: stores should go past the caches; `is_double`: the
-    copy in it for the next iteration is to be made ahead, in a second half.
+    copy in it for the next iteration is to be made ahead, in a second half. `is_packed`: an input that was stored for
+    the kernel, at an aligned address.
     """
 
     name: str
@@ -59,6 +60,7 @@ class Buffer:
     start: Form = ZERO
     is_streamed: bool = False
     is_double: bool = False
+    is_packed: bool = False
 
     @property
     def size(self) -> Form:

@@ -55,8 +55,9 @@ def storage_of(nest: Nest, buffer: Buffer, known: Known) -> Storage:
     extents = list(buffer.extents)
     for axis, count in buffer.ring:
         extents[axis] = forms.constant(count)
+    is_packed = buffer.tensor in nest.packed
     if buffer.layout is not None:
-        extents = [_reach(form, extents, known) for form in buffer.layout]
+        extents = [_reach(form, extents, known, is_packed) for form in buffer.layout]
     elif buffer.at is not None:
         extents = [_bound(extent, known) for extent in extents]
     memory: nodes.Memory = "workspace" if buffer.at is None and buffer.memory == "arena" else buffer.memory
@@ -67,7 +68,7 @@ def storage_of(nest: Nest, buffer: Buffer, known: Known) -> Storage:
     strides = [forms.constant(1)] if extents else []
     for factor in reversed(factors[1:]):
         strides.insert(0, expanded(forms.product(factor, strides[0])))
-    made = nodes.Buffer(buffer.tensor, tensor.dtype, memory, tuple(factors))
+    made = nodes.Buffer(buffer.tensor, tensor.dtype, memory, tuple(factors), is_packed=is_packed)
     return Storage(made, tensor.shape, buffer.origin, buffer.layout, buffer.ring, tuple(strides))
 
 
@@ -102,9 +103,14 @@ def _axis(axis: int) -> Symbol:
     return Symbol(str(axis), "index")
 
 
-def _reach(form: Form, extents: list[Form], known: Known) -> Form:
-    """How many values a stored coordinate takes: a digit's count, or how far the axes go."""
+def _reach(form: Form, extents: list[Form], known: Known, is_packed: bool) -> Form:
+    """How many values a stored coordinate takes: a digit's count, or how far the axes go, whichever is less.
+
+    Of a packed tensor the count, so that its storage is the same whether sizes are known or not.
+    """
     count = _digit_count(form)
+    if count is not None and is_packed:
+        return forms.constant(count)
     inside = known
     for axis, extent in enumerate(extents):
         inside = inside.inside(_axis(axis), forms.ZERO, _bound(extent, known))

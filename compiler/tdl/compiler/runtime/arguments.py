@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from tdl.compiler.runtime.dlpack import from_dlpack
+from tdl.compiler.runtime.packing import Packed
 from tdl.compiler.runtime.table import Spec
 from tdl.language.arrays import Array, dtype_of
 from tdl.language.binding import ArrayType
@@ -21,12 +22,13 @@ _LITERALS = (bool, int, float, list, tuple)
 
 @dataclass(frozen=True)
 class Argument:
-    """An input as an array of NumPy's. `is_literal` where it had no dtype of its own."""
+    """An input as an array of NumPy's. `is_literal` where it had no dtype of its own; `packed` where it is packed."""
 
     name: str
     array: Array
     is_literal: bool
     type: ArrayType
+    packed: Packed | None = None
 
 
 def sort_arguments(
@@ -56,6 +58,8 @@ def sort_arguments(
 
 def read_argument(op: str, name: str, value: object) -> Argument:
     """An argument as an array: NumPy's, anything with the array interface or DLPack, numbers, lists of numbers."""
+    if isinstance(value, Packed):
+        return Argument(name, value.array, False, ArrayType(dtype_of(value.dtype), value.shape), value)
     is_literal = isinstance(value, _LITERALS) and not isinstance(value, np.generic)
     array = _as_array(op, name, value)
     if is_literal:

@@ -24,6 +24,7 @@ from tdl.compiler.runtime.table import (
     SIZES,
     TEAM,
     TEAM_AT,
+    TOLD,
     TUPLE,
     TYPE_AT,
     WRITABLE,
@@ -110,7 +111,7 @@ class ArgumentChecks:
         wanted = self.at(self.table, self.field(record, SIZES))
         sizes = self.member(object_, SHAPE_AT, "ptr")
         block.loop("0", rank, lambda axis: self.require(self.same(sizes, wanted, axis)))
-        self.note(tensor, self.member(object_, DATA_AT, "ptr"), wanted)
+        self.note(tensor, self.member(object_, DATA_AT, "ptr"), self.at(self.table, self.field(record, TOLD)))
 
     def same(self, sizes: str, wanted: str, axis: str) -> str:
         actual, expected = (self.block.value(f"load i64, ptr {self.at(each, axis)}") for each in (sizes, wanted))

@@ -17,6 +17,7 @@ from tdl.compiler.kernel import tree as kernel
 from tdl.compiler.kernel.walk import walk
 from tdl.compiler.lower.pipeline import lower
 from tdl.compiler.runtime import cache
+from tdl.compiler.runtime.packing import Packing, packings_of
 from tdl.compiler.runtime.work import Needs, needs_of
 from tdl.compiler.schedule.automatic import automatic_nest
 from tdl.compiler.schedule.tree import Nest
@@ -34,8 +35,8 @@ if hasattr(os, "register_at_fork"):  # a child does not find it held by a thread
 class Kernel:
     """Code in this process. `exports` are the names of its two functions, `address` and `workspace` where they are.
 
-    `needs` says what a call at some sizes takes; `code` is the key of its object code in the cache. `is_streaming`:
-    results that begin at a multiple of 64 bytes are stored past the caches.
+    `needs` says what a call at some sizes takes, `packings` which inputs it takes packed; `code` is the key of its
+    object code in the cache. `is_streaming`: results that begin at a multiple of 64 bytes are stored past the caches.
     """
 
     code: str
@@ -44,6 +45,7 @@ class Kernel:
     workspace: int
     sites: tuple[Site, ...]
     needs: Callable[[Mapping[Symbol, int]], Needs]
+    packings: Callable[[Mapping[Symbol, int]], tuple[Packing, ...]]
     is_parallel: bool = False
     is_streaming: bool = False
 
@@ -67,6 +69,7 @@ def compile_nest(nest: Nest) -> Kernel:
         addresses[text.workspace],
         text.sites,
         partial(needs_of, lowered),
+        partial(packings_of, nest),
         is_parallel,
         any(buffer.is_streamed for buffer in lowered.buffers.values()),
     )

@@ -16,6 +16,7 @@ from tdl.compiler.runtime.compile import Kernel
 from tdl.compiler.runtime.failures import raise_failure
 from tdl.compiler.runtime.fastcall import FastCall, bind_fastcall
 from tdl.compiler.runtime.layout import is_known_layout
+from tdl.compiler.runtime.packing import Packing
 from tdl.compiler.runtime.table import Signature, Spec
 from tdl.compiler.runtime.work import Needs
 from tdl.language.arrays import Array, numpy_dtype
@@ -30,7 +31,8 @@ class Entry:
     def __init__(self, kernel: Kernel, bound: Bound) -> None:
         program = bound.program
         self.name = program.name
-        self.inputs = tuple(_spec(bound, name) for name in program.inputs)
+        self.packings = {packing.tensor: packing for packing in kernel.packings(bound.sizes)}
+        self.inputs = tuple(_spec(bound, name, self.packings.get(name)) for name in program.inputs)
         self.outputs = tuple(_spec(bound, name) for name in program.outputs)
         for spec in self.outputs:
             if spec.bytes > _ADDRESSABLE:
@@ -40,7 +42,7 @@ class Entry:
         self.workspace = _workspace(kernel, bound, needs, self.team.threads)
         self.empty = aligned_empty if kernel.is_streaming else np.empty
         specs = self.inputs + self.outputs
-        self._sizes = {spec.name: (ctypes.c_int64 * len(spec.shape))(*spec.shape) for spec in specs}
+        self._sizes = {spec.name: (ctypes.c_int64 * len(spec.told))(*spec.told) for spec in specs}
         self._kernel = ctypes.CFUNCTYPE(ctypes.c_int32, *[ctypes.c_void_p] * 3)(kernel.address)
         self._failure = partial(raise_failure, program.name, kernel.sites)
         self.fast: FastCall = missed
@@ -81,7 +83,9 @@ class Entry:
         return (ctypes.c_void_p * len(words))(*words)
 
 
-def _spec(bound: Bound, name: str) -> Spec:
+def _spec(bound: Bound, name: str, packing: Packing | None = None) -> Spec:
+    if packing is not None:
+        return Spec(name, packing.dtype, packing.stored, packing.shape)
     shape = bound.output_shapes[name] if name in bound.output_shapes else bound.shape(name)
     return Spec(name, numpy_dtype(concrete(bound.program.tensors[name].dtype)), shape)
 

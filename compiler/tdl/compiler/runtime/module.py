@@ -9,7 +9,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from difflib import get_close_matches
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from tdl.compiler.runtime.op import Op
 from tdl.compiler.runtime.scheduled import FindSource, find_source
@@ -32,7 +34,10 @@ class ProgramError(ValueError):
 
 
 class Module:
-    """The ops of a checked file, as attributes and by name: `m.softmax`, `m["softmax"]`, `for name in m`."""
+    """The ops of a checked file, as attributes and by name: `m.softmax`, `m["softmax"]`, `for name in m`.
+
+    `m.dense_pack_W(W)` is `m.dense.pack("W", W)`.
+    """
 
     def __init__(self, analysis: Analysis, schedules: bool = True) -> None:
         self._path = analysis.source.path
@@ -41,7 +46,10 @@ class Module:
             for name, op in analysis.module.ops.items()
         }
 
-    def __getattr__(self, name: str) -> Op:
+    def __getattr__(self, name: str) -> Any:
+        op, packs, tensor = name.rpartition("_pack_")
+        if packs and name not in self._ops and op in self._ops:
+            return partial(self._ops[op].pack, tensor)
         if name.startswith("_") or name not in self._ops:
             close = get_close_matches(name, self._ops, 1)
             hint = f"; did you mean {close[0]}?" if close else f"; it has {', '.join(self._ops) or 'none'}"

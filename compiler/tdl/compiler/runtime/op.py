@@ -24,9 +24,12 @@ from tdl.compiler.runtime.compile import Kernel
 from tdl.compiler.runtime.entry import Entry, allocate, missed
 from tdl.compiler.runtime.fastcall import FastCall
 from tdl.compiler.runtime.kernels import Kernels
+from tdl.compiler.runtime.packer import Packer
+from tdl.compiler.runtime.packing import Packed, pack
 from tdl.compiler.runtime.scheduled import FindSource, find_source
+from tdl.compiler.runtime.table import Spec
 from tdl.language import syntax
-from tdl.language.arrays import dtype_of
+from tdl.language.arrays import Array, dtype_of
 from tdl.language.binding import BindError, Bound, bind
 from tdl.language.scope import Declaration
 
@@ -58,17 +61,39 @@ class Op:
         self._last: Entry | None = None
         self._fast: FastCall = missed
         self._fast_by_key: dict[object, FastCall] = {}
+        self._packed_calls: dict[object, FastCall] = {}
         self._entries: dict[object, Entry] = {}
         self._kernels = Kernels(declaration, schedules, find)
 
     def __call__(self, *args: object, out: object = None, **named: object) -> Any:
         """Results as NumPy arrays: one alone, several as a tuple; those of rank 0 as NumPy scalars."""
         result = NotImplemented if named else self._fast(out, *args)
+        if result is NotImplemented and self._packed_calls:
+            result = self._call_packed(args, named, out)
         if result is NotImplemented:
             result = self._call_again(args, named, out)
         if result is NotImplemented:
             result = self._call_checked(args, named, out)
         return result
+
+    def pack(self, name: str, array: object, **settings: Any) -> Packed:
+        """An input in the order in which the op's schedule takes it packed, to be given to calls in place of the array.
+
+        Sizes and parameters may be given by name; which are needed says the error. Raises ValueError where no schedule
+        packs the input, or several do, each in its own way.
+        """
+        argument = read_argument(self.__name__, name, array)
+        return Packer(self.declaration, self._kernels.schedules).packed(name, argument, settings)
+
+    def prepack(self, *inputs: object, **parameters: object) -> tuple[object, ...]:
+        """The inputs of a call, with those packed that its kernel takes packed."""
+        given, chosen = sort_arguments(self.__name__, self._inputs, self._parameters, inputs, parameters)
+        arguments = [read_argument(self.__name__, name, value) for name, value in given.items()]
+        entry = self._entry(arguments, chosen)
+        return tuple(
+            self._stored(entry, argument) if argument.name in entry.packings else value
+            for argument, value in zip(arguments, given.values())
+        )
 
     def prepare(self, bound: Bound) -> Kernel:
         """Compile for calls at these sizes. Raises ScheduleError where the schedule that holds may not be applied."""
@@ -115,6 +140,16 @@ class Op:
             self._fast = fast
         return fast(out, *args)
 
+    def _call_packed(self, args: tuple[object, ...], named: dict[str, object], out: object) -> Any:
+        """The same where inputs are packed."""
+        try:
+            fast = self._packed_calls.get((tuple([_argument_key(each) for each in args]), _key(named)))
+        except (TypeError, AttributeError):
+            return NotImplemented
+        if fast is None:
+            return NotImplemented
+        return fast(out, *[each.array if isinstance(each, Packed) else each for each in args])
+
     def _with_scalars(self, args: tuple[object, ...], entry: Entry) -> tuple[object, ...]:
         if len(args) != len(entry.inputs):
             return args
@@ -125,6 +160,8 @@ class Op:
 
     def _remember(self, entry: Entry, parameters: Mapping[str, object], named: dict[str, object]) -> None:
         """Make the next call like this one fast: one whose inputs are given by position."""
+        if entry.packings:
+            return
         self._last = entry
         if not parameters:
             self._fast = entry.fast
@@ -141,17 +178,40 @@ class Op:
         given, parameters = sort_arguments(op, self._inputs, self._parameters, args, named)
         arguments = [read_argument(op, name, value) for name, value in given.items()]
         entry = self._entry(arguments, parameters)
-        inputs = [prepare_input(op, argument, spec) for argument, spec in zip(arguments, entry.inputs)]
+        inputs = [self._input(entry, argument, spec) for argument, spec in zip(arguments, entry.inputs)]
         if out is None:
             outputs = [allocate(op, spec, entry.empty) for spec in entry.outputs]
         else:
             outputs = check_outputs(op, out, entry.outputs, list(zip(self._inputs, inputs)))
         entry.call(inputs, outputs)
         self._remember(entry, parameters, named)
+        if any(type(value) is Packed for value in args) and len(parameters) == len(named):
+            self._packed_calls[tuple(map(_argument_key, args)), _key(named)] = entry.fast
         if out is not None:
             return out
         results = [output if output.ndim else output[()] for output in outputs]
         return results[0] if len(results) == 1 else tuple(results)
+
+    def _input(self, entry: Entry, argument: Argument, spec: Spec) -> Array:
+        """What the kernel takes for an argument."""
+        if argument.name in entry.packings:
+            return self._stored(entry, argument).array
+        if argument.packed is not None:
+            message = f"{self.__name__}: {argument.name} is packed, and at these sizes no schedule takes it so"
+            raise ValueError(f"{message}; give the array itself")
+        return prepare_input(self.__name__, argument, spec)
+
+    def _stored(self, entry: Entry, argument: Argument) -> Packed:
+        """The argument packed as the kernel takes it: as it was given, or now."""
+        packing = entry.packings[argument.name]
+        if argument.packed is None:
+            return pack(
+                packing, prepare_input(self.__name__, argument, Spec(argument.name, packing.dtype, packing.shape))
+            )
+        if argument.packed.key != packing.key:
+            message = f"{self.__name__}: {argument.name} is packed as {argument.packed.packing}"
+            raise ValueError(f"{message}, and should be {packing}; pack it anew")
+        return argument.packed
 
     def _entry(self, arguments: list[Argument], parameters: Mapping[str, object]) -> Entry:
         """The kernel for these dtypes, shapes and parameters; bound and compiled on first use."""
@@ -177,6 +237,10 @@ class Op:
             kind = TypeError if error.code in ("dtype", "parameter") else ValueError
             raise kind(f"{self.__name__}: {error}") from None
         return Entry(self.prepare(bound), bound)
+
+
+def _argument_key(value: Any) -> object:
+    return value.key if type(value) is Packed else (value.dtype, value.shape)
 
 
 def _call_key(args: tuple[Any, ...], named: dict[str, object]) -> object:

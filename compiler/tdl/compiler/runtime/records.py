@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from functools import cache
@@ -18,6 +19,7 @@ from tdl.compiler.backends.llvm.context import Site
 from tdl.compiler.backends.llvm.target import host
 from tdl.compiler.runtime import cache as files
 from tdl.compiler.runtime.compile import Kernel, load_kept
+from tdl.compiler.runtime.packing import Packing
 from tdl.compiler.runtime.work import Needs
 from tdl.language.forms import Symbol
 from tdl.language.scope import Declaration
@@ -44,6 +46,7 @@ def read(key: str) -> Kernel | None:
     if found is None:
         return None
     needs = Needs(**content["needs"])
+    packings: tuple[Packing, ...] = pickle.loads(bytes.fromhex(content["packings"])) if content["packings"] else ()
     return Kernel(
         content["code"],
         (name, workspace),
@@ -51,6 +54,7 @@ def read(key: str) -> Kernel | None:
         found[workspace],
         tuple(Site(Span(start, end), tensor) for start, end, tensor in content["sites"]),
         lambda sizes: needs,
+        lambda sizes: packings,
         content["is_parallel"],
         content["is_streaming"],
     )
@@ -58,11 +62,13 @@ def read(key: str) -> Kernel | None:
 
 def write(key: str, kernel: Kernel, sizes: Mapping[Symbol, int]) -> None:
     """Keep a record of a kernel that was made for these sizes and no others."""
+    packings = kernel.packings(sizes)
     content: dict[str, Any] = {
         "code": kernel.code,
         "exports": kernel.exports,
         "sites": [(site.span.start, site.span.end, site.tensor) for site in kernel.sites],
         "needs": asdict(kernel.needs(sizes)),
+        "packings": pickle.dumps(packings).hex() if packings else "",
         "is_parallel": kernel.is_parallel,
         "is_streaming": kernel.is_streaming,
     }

@@ -2,8 +2,9 @@
 
     0 kernel    1 inputs   2 outputs   3 ndarray   4 workspace bytes   5 release lock   6 NotImplemented   7 None
     8 failure   9 empty   10 tuple    11 ()       12 team   13 address of its number   14 parallel_for   15 state
-    16... one record of 6 words for each input, then each output:
+    16... one record of 7 words for each input, then each output:
     dtype   rank   bytes   word at which its sizes start   shape (outputs)   1 if the result is a scalar
+    word at which the sizes start that the kernel is told: those a packed input had before
 
 Objects stand as their addresses; who has the table keeps them alive.
 """
@@ -19,12 +20,12 @@ from typing import Any
 import numpy as np
 from tdl.compiler.runtime.threads import SERIAL, Team
 
-HEAD, RECORD = 16, 6
+HEAD, RECORD = 16, 7
 (
     KERNEL, INPUTS, OUTPUTS, NDARRAY, WORKSPACE, UNLOCK, NOT_IMPLEMENTED, NONE, FAILURE, EMPTY, TUPLE, NO_INDEX,
     TEAM, TEAM_AT, PARALLEL_FOR, STATE,
 ) = range(HEAD)  # fmt: skip
-DTYPE, RANK, BYTES, SIZES, SHAPE, SCALAR = range(RECORD)
+DTYPE, RANK, BYTES, SIZES, SHAPE, SCALAR, TOLD = range(RECORD)
 
 # NumPy's array object: byte offsets, verified in layout.py.
 TYPE_AT, DATA_AT, RANK_AT, SHAPE_AT, DTYPE_AT, FLAGS_AT = 8, 16, 24, 32, 56, 64
@@ -33,11 +34,17 @@ READABLE, WRITABLE = 0x0101, 0x0501  # C-contiguous and aligned; and writeable
 
 @dataclass(frozen=True)
 class Spec:
-    """What an array must be."""
+    """What an array must be. `logical` is the shape of a packed input before it was packed."""
 
     name: str
     dtype: np.dtype[Any]
     shape: tuple[int, ...]
+    logical: tuple[int, ...] | None = None
+
+    @property
+    def told(self) -> tuple[int, ...]:
+        """The shape that the kernel is told."""
+        return self.shape if self.logical is None else self.logical
 
     @property
     def bytes(self) -> int:
@@ -89,6 +96,7 @@ def pack_table(signature: Signature) -> tuple[object, ...]:
     for spec in specs:
         kept += [spec.dtype, spec.shape]
         sizes_at = HEAD + RECORD * len(specs) + len(sizes)
-        words += [id(spec.dtype), len(spec.shape), spec.bytes, sizes_at, id(spec.shape), not spec.shape]
-        sizes += spec.shape
+        told_at = sizes_at if spec.logical is None else sizes_at + len(spec.shape)
+        words += [id(spec.dtype), len(spec.shape), spec.bytes, sizes_at, id(spec.shape), not spec.shape, told_at]
+        sizes += spec.shape if spec.logical is None else (*spec.shape, *spec.logical)
     return struct.pack(f"={len(words) + len(sizes)}q", *words, *sizes), *kept

@@ -20,23 +20,26 @@ from tdl.language.sets import is_empty
 from tdl.language.witness import find_witness, show_element, size_facts, size_symbols
 
 
-def store_in(nest: Nest, tensor: str, layout: Sequence[Form], line: int = -1, *, pack: bool = False) -> Nest:
-    """The nest with a tensor stored in an order; `layout` speaks of its axes as `Symbol("0", "index")`, ..."""
+def store_in(nest: Nest, tensor: str, layout: Sequence[Form], line: int = -1, *, pack: float | None = None) -> Nest:
+    """The nest with a tensor stored in an order; `layout` speaks of its axes as `Symbol("0", "index")`, ...
+
+    `pack` is for inputs: what fills the holes in the order when it is packed.
+    """
     role = nest.tensors[tensor].role
     if role == "output":
         raise Refusal("cache", f"`{tensor}` is an output, which is stored as its caller has it")
-    if role == "input" and not pack:
+    if role == "input" and pack is None:
         raise Refusal(
             "cache", f"`{tensor}` is an input, which comes as its caller has it", "add `pack` to take it packed"
         )
-    if role != "input" and pack:
+    if role != "input" and pack is not None:
         raise Refusal("cache", f"`{tensor}` is computed here; only inputs are packed")
     for form in layout:
         if not form.is_affine:
             raise Refusal("cache", f"the storage order has {form}, which is not affine")
     _check_places(nest, tensor, tuple(layout))
     buffer = replace(nest.buffers[tensor], layout=tuple(layout), line=line)
-    packed = (*nest.packed, tensor) if pack else nest.packed
+    packed = nest.packed if pack is None else {**nest.packed, tensor: pack}
     return replace(nest, buffers={**nest.buffers, tensor: buffer}, packed=packed)
 
 

@@ -197,6 +197,6 @@ class Nest:
     log: tuple[Logged, ...] = ()
     children: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     hints: tuple[Hint, ...] = ()
-    packed: tuple[str, ...] = ()
-    """Inputs that are given in the layout of their buffers, as `OP.pack` makes them."""
+    packed: Mapping[str, float] = field(default_factory=dict)
+    """Inputs that are given in the layout of their buffers, as `OP.pack` makes them, and what fills holes in that."""
     fast_math: bool = False

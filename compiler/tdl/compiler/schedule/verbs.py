@@ -56,6 +56,13 @@ class Arguments:
         clause = self.clause(keyword)
         return [] if clause is None else self.values.integers(clause.values, f"what follows `{keyword}`")
 
+    def number_of(self, keyword: str) -> float | None:
+        clause = self.clause(keyword)
+        value = None if clause is None else value_of(self.values.built(clause.values[0]))
+        if clause is not None and not isinstance(value, int | float):
+            raise Refusal("schedule", f"what follows `{keyword}` must be a number")
+        return value
+
     def ref(self, keyword: str) -> str | None:
         clause = self.clause(keyword)
         value = clause.values[0] if clause is not None and clause.values else None
@@ -251,7 +258,8 @@ def _layout(nest: Nest, given: Arguments) -> Nest:
         raise Refusal("cache", f"`{tensor}` has another number of dimensions than {len(axes)}")
     clause = given.clause("layout")
     layout = given.values.forms(clause.values if clause is not None else (), axes)
-    return store_in(nest, tensor, layout, given.number, pack=given.has("pack"))
+    pad = given.number_of("pad")
+    return store_in(nest, tensor, layout, given.number, pack=(pad or 0) if given.has("pack") else None)
 
 
 def _for_gpu(nest: Nest, given: Arguments) -> Nest:

@@ -4,7 +4,8 @@ The interface is C:
 
     struct error  { int32_t code; int64_t site; int64_t details[3]; };      code is claimed by an atomic exchange
     struct ctx    { void *workspace; void *parallel_for; void *parallel_state; struct error *error; void *stream; };
-    struct tensor { void *data; const int64_t *shape; };                    dense, row-major, aligned to the element
+    struct tensor { void *data; const int64_t *shape; };                    dense, row-major, aligned to the element;
+                                                  a packed one in its layout, aligned to 64, with the shape from before
 
     int32_t OP.kernel(struct ctx *, const struct tensor *inputs, struct tensor *outputs);  0, or the code of the failure
     int64_t OP.kernel.workspace(const int64_t *sizes, int64_t threads);  bytes, aligned to 64; -1 if too many
@@ -97,7 +98,8 @@ def _shared(kernel: Kernel) -> list[nodes.Buffer]:
 
 def _buffer(buffer: nodes.Buffer, position: int) -> Buffer:
     dtype = concrete(buffer.dtype)
-    alignment = ALIGNMENT if buffer.memory == "workspace" or buffer.is_streamed else dtype.bytes
+    is_aligned = buffer.memory == "workspace" or buffer.is_streamed or buffer.is_packed
+    alignment = ALIGNMENT if is_aligned else dtype.bytes
     pointer = f"%data.{position}.{plain_name(buffer.name)}"
     return Buffer(pointer, dtype, buffer.memory, alignment, buffer.is_streamed)
 
