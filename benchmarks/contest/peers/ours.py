@@ -38,6 +38,6 @@ def _product(inputs: list[Array]) -> list[Call]:
     calls = [Call("ours", lambda: op(a, b, out=out), lambda: out)]
     packed: Any = getattr(module, f"{name}_packed", None)
     if packed is not None:
-        panels = packed.pack("B" if a.ndim == 2 else "W", b)
+        panels = packed.pack("B" if a.ndim == 2 else "W", b, M=a.shape[-2])
         calls.append(Call("ours packed", lambda: packed(a, panels, out=out), lambda: out, "packed"))
     return calls
