@@ -1,9 +1,7 @@
-"""What the compiler's tests share: a cache of their own, and running a text both ways, pages that nothing may touch."""
+"""What the compiler's tests share: a cache of their own, and running a text both ways."""
 
 from __future__ import annotations
 
-import ctypes
-import mmap
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -16,6 +14,8 @@ from tdl.language.comparing import EXACT, first_difference, magnitude_of, tolera
 from tdl.language.evaluate import evaluate
 from tdl.language.failure import Failure
 from tdl.language.source import Source
+
+from tests.compiler.guarded import Guarded
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -82,33 +82,6 @@ def check_both(load_text: Any, bound_call: Any) -> Callable[..., Any]:
         return found
 
     return check
-
-
-# ---- memory
-
-
-PAGE = mmap.PAGESIZE
-
-
-class Guarded:
-    """Arrays between pages without access."""
-
-    def __init__(self) -> None:
-        self._maps: list[mmap.mmap] = []
-        self._libc = ctypes.CDLL(None, use_errno=True)
-
-    def place(self, array: np.ndarray, *, at_end: bool) -> np.ndarray:
-        """A copy whose last (or first) byte is next to a guard page."""
-        pages = -(-max(array.nbytes, 1) // PAGE)
-        memory = mmap.mmap(-1, (pages + 2) * PAGE)
-        self._maps.append(memory)
-        bytes_ = np.frombuffer(memory, np.uint8)
-        start = PAGE + (pages * PAGE - array.nbytes if at_end else 0)
-        result = bytes_[start : start + array.nbytes].view(array.dtype).reshape(array.shape)
-        result[...] = array
-        for guard in (bytes_.ctypes.data, bytes_.ctypes.data + (pages + 1) * PAGE):
-            assert self._libc.mprotect(ctypes.c_void_p(guard), ctypes.c_size_t(PAGE), 0) == 0
-        return result
 
 
 @pytest.fixture(scope="session")

@@ -61,12 +61,13 @@ def _declared(buffer: Buffer) -> str:
 
 def _lines(kernel: Kernel, nodes: tuple[Node, ...], depth: int) -> Iterator[KernelLine]:
     for node in nodes:
-        text = _declared(kernel.buffers[node.buffer]) if isinstance(node, Allocate) else _line(node)
+        text = _declared(kernel.buffers[node.buffer]) if isinstance(node, Allocate) else line_of(node)
         yield KernelLine("    " * depth + text, node.origin)
         yield from _lines(kernel, body_of(node), depth if isinstance(node, Allocate) else depth + 1)
 
 
-def _line(node: Node) -> str:
+def line_of(node: Node) -> str:
+    """A node on one line; of an `Allocate`, the buffer's name."""
     match node:
         case Loop(symbol, lo, hi):
             kind = "" if node.kind == "serial" else f"{node.kind} "
