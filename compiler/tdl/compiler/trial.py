@@ -64,12 +64,15 @@ def run_compiled(case: Case, inputs: Mapping[str, Array], schedules: Sequence[De
 
 
 def compiled_call(analysis: Analysis, case: Case, inputs: Mapping[str, Array]) -> Callable[[], object]:
-    """A call of the compiled op, under its schedule, that writes into arrays of its own."""
+    """A call of the compiled op, under its schedule, that writes into arrays of its own.
+
+    What the schedule takes packed was packed before.
+    """
     module = Module(analysis)
     op = next(module[name] for name in module if module[name].declaration == case.op)
     program = case.bound.program
     parameters = {name: value for name, value in program.parameters.items() if value is not None}
-    args = [inputs[name] for name in program.inputs]
+    args = op.prepack(*(inputs[name] for name in program.inputs), **parameters)
     out = tuple(
         np.empty(case.bound.output_shapes[name], numpy_dtype(program.tensors[name].dtype)) for name in program.outputs
     )
