@@ -67,7 +67,7 @@ def compiling() -> list[float]:
     module.blur.prepare(bind(module.blur.declaration, {}, {}, {"H": 20, "W": 31}))
     op = module.matmul
     nest_took, nest = timed(lambda: op.nest(**_SIZES))
-    lower_took, text = timed(lambda: kernel_text(lower(nest), machine_f16=host().machine_f16))
+    lower_took, text = timed(lambda: kernel_text(lower(nest), host()))
     code_took, _ = timed(lambda: object_code(text.ir, host()))
     checks: list[float] = []
     convolution = _CONVOLUTION.read_text(encoding="utf-8")
