@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from tdl.compiler.runtime.instructions import chosen
 from tdl.compiler.runtime.scheduled import host_targets
 from tdl.compiler.schedule.apply import Step, apply_schedule
 from tdl.compiler.schedule.automatic import automatic_nest
-from tdl.compiler.schedule.choose import choose
 from tdl.compiler.schedule.tree import Nest
 from tdl.language import syntax
 from tdl.language.binding import instance_of
@@ -58,7 +58,7 @@ def steps_of(
     program = check_op(op, instance).program
     known = {Symbol(name, "dim"): size for name, size in instance.sizes}
     program = replace(program, dims=tuple(dim for dim in program.dims if dim not in known))
-    schedule = choose(schedules, program, known, host_targets(), is_open=True)
+    schedule = chosen(schedules, program, known, host_targets(), is_open=True)
     _check_knobs(op, schedule, knobs or {})
     if schedule is None:
         return Steps(program, None, (Step(None, automatic_nest(program)),))

@@ -41,6 +41,7 @@ CODES: dict[str, str] = {
     "order": "an order of loops that breaks a recurrence",
     "placement": "a stage that cannot be computed or stored at that loop",
     "cache": "a copy that cannot be made there",
+    "tensorize": "loops that are not what an intrinsic computes, or an intrinsic that cannot be used",
     # tests
     "test": "a test or bench whose arguments do not fit",
 }

@@ -1,4 +1,4 @@
-"""Lines that this compiler does not apply: a warning where results are the same without, silence for other targets."""
+"""Lines that this compiler does not apply: silence in schedules for other targets, a refusal in its own."""
 
 from __future__ import annotations
 
@@ -9,16 +9,6 @@ from tdl.language.analysis import analyse
 from tdl.language.source import Source
 
 OP = "op twice(X: f32[N]) -> Y: f32[N] { Y[i] = X[i] * 2 }\n"
-INTRINSIC = "intrinsic double4(x: f32[4]) -> y: f32[4] for x86 { y[l] = x[l] * 2 }\n"
-
-
-def test_tensorize_is_left_out_with_a_warning() -> None:
-    text = OP + INTRINSIC + "schedule twice { split Y.i by 4 -> io, ii\n tensorize ii with double4 }\n"
-    source = Source("t.tdl", text)
-    (found,) = diagnose(analyse(source))
-    assert found.severity == "warning"
-    assert "no code for intrinsics" in found.message
-    assert load(source).twice(np.arange(6, dtype=np.float32)).tolist() == [0, 2, 4, 6, 8, 10]
 
 
 def test_a_gpu_schedule_is_not_judged_by_a_cpu() -> None:

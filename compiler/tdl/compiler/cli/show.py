@@ -103,6 +103,8 @@ def show(
         raise Fault(f"there is no step {last}: {_lines_of(made)}")
     if diff and last == 0:
         raise Fault(f"--diff shows what a line changed: {_lines_of(made)}", "--step 1 is the first")
+    if at not in (Stage.nest, Stage.kernel):
+        _check_texts(made, last, analysis, stderr(color))
     places = places_of(made, declaration, analysis) if lines else None
 
     debug = lines_of(declaration, made.schedule, finder(analysis)) if lines else None
@@ -156,14 +158,23 @@ def _require_values(program: Program) -> None:
         raise Fault(f"`{program.name}` needs a value for {' and '.join(open_)} to become code", f"--set {open_[0]}=...")
 
 
+def _check_texts(made: Steps, step: int, analysis: Analysis, screen: Screen) -> None:
+    """End the command where the text of an intrinsic is nothing that LLVM takes."""
+    from tdl.compiler.runtime.scheduled import ScheduleError, check_texts
+
+    try:
+        check_texts(made.nest(step), finder(analysis))
+    except ScheduleError as error:
+        screen.diagnostics(error.diagnostics, error.source, find_source)
+        raise typer.Exit(ERRORS) from None
+
+
 def _refuse(made: Steps, schedule: Declaration, analysis: Analysis, screen: Screen) -> None:
     """Show which lines were refused, and end the command."""
     from tdl.compiler.runtime.scheduled import ScheduleError
 
     found = [step.refusal for step in made.refused if step.refusal is not None]
-    error = ScheduleError(
-        schedule, found, lambda path: analysis.source if path == analysis.source.path else find_source(path)
-    )
+    error = ScheduleError(schedule, found, finder(analysis))
     screen.diagnostics(error.diagnostics, error.source, find_source)
     raise typer.Exit(ERRORS)
 

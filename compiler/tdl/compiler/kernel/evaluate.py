@@ -23,10 +23,12 @@ from tdl.compiler.kernel.tree import (
     Allocate,
     Guard,
     Init,
+    Invoke,
     Kernel,
     Lanes,
     Loop,
     Node,
+    Operand,
     Place,
     Prefetch,
     Store,
@@ -36,8 +38,9 @@ from tdl.compiler.kernel.workspace import ALIGNMENT
 from tdl.language.arrays import Array, numpy_dtype
 from tdl.language.diagnostic import InternalError
 from tdl.language.dtypes import DType
+from tdl.language.evaluate import evaluate
 from tdl.language.forms import Symbol
-from tdl.language.tree import Access, Reducer
+from tdl.language.tree import Access, Reducer, Tensor
 
 
 def evaluate_kernel(
@@ -140,6 +143,8 @@ class _Runner:
                 case Allocate(name, body):
                     with self.allocated(name):
                         self.nodes(body)
+                case Invoke():
+                    self.invoke(node)
                 case Prefetch(place):
                     self.at.form(place.offset)
 
@@ -180,6 +185,37 @@ class _Runner:
             self.at.write(place.buffer, self.at.form(place.offset), found, is_written)
         else:
             self.at.write(place.buffer, self.at.form(place.offset), self.at.expr(value))
+
+    def invoke(self, node: Invoke) -> None:
+        """All inputs are read, the intrinsic's meaning is computed, the output written."""
+        program = node.intrinsic.program
+        found = {name: self.elements(each, program.tensors[name]) for name, each in zip(program.inputs, node.inputs)}
+        (result,) = evaluate(program, {name: values for name, (values, _) in found.items()}, {}).values()
+        written = np.ones(result.shape, np.bool_)
+        if not all(is_written.all() for _, is_written in found.values()):
+            written = self.copied(node, {name: is_written for name, (_, is_written) in found.items()})
+        offsets = self.offsets(node.output)
+        for offset, value, is_written in zip(offsets, result.ravel(), written.ravel(), strict=True):
+            self.at.write(node.output.buffer, offset, value, is_written)
+
+    def elements(self, operand: Operand, tensor: Tensor) -> tuple[Array, Array]:
+        """The elements of an operand, and which of them were written."""
+        shape = [size.constant for size in tensor.shape]
+        looked = [self.at.look(operand.buffer, offset) for offset in self.offsets(operand)]
+        values = np.array([value for value, _ in looked], numpy_dtype(tensor.dtype))
+        return values.reshape(shape), np.array([bool(some(is_written)) for _, is_written in looked]).reshape(shape)
+
+    def offsets(self, operand: Operand) -> list[int]:
+        return [int(self.at.form(run.offset)) + run.step * each for run in operand.runs for each in range(run.count)]
+
+    def copied(self, node: Invoke, is_written: Mapping[str, Array]) -> Array:
+        """Which elements of a result were written, where that is a copy, which may be of what nobody wrote."""
+        program = node.intrinsic.program
+        if not isinstance(program.definitions[0].value, Access):
+            raise InternalError(f"an operand of {node.intrinsic.name} is used before it is written")
+        marks = {name: each.astype(numpy_dtype(program.tensors[name].dtype)) for name, each in is_written.items()}
+        (result,) = evaluate(program, marks, {}).values()
+        return np.asarray(result != 0)
 
     def update(self, places: tuple[Place, ...], reducer: Reducer, values: list[Value]) -> None:
         offsets = [self.at.form(place.offset) for place in places]

@@ -16,13 +16,16 @@ from tdl.compiler.kernel.tree import (
     Buffer,
     Guard,
     Init,
+    Invoke,
     Kernel,
     Lanes,
     Loop,
     Node,
+    Operand,
     Origin,
     Place,
     Prefetch,
+    Run,
     Store,
     Update,
 )
@@ -89,10 +92,26 @@ def line_of(node: Node) -> str:
             left, right = _group(map(_place, places)), _group(map(expr_text, args))
             combine = _COMBINES.get(reducer.name) if reducer.is_builtin else None
             return f"{left} {combine} {right}" if combine else f"{left} = {reducer.name}({left}; {right})"
+        case Invoke(intrinsic, inputs, output):
+            return f"{_operand(output)} = {intrinsic.name}({', '.join(map(_operand, inputs))})"
 
 
 def _place(place: Place) -> str:
     return f"{place.buffer}[{form_text(place.offset)}]"
+
+
+def _operand(operand: Operand) -> str:
+    """Runs of elements: `A[4*ki..4*ki + 4]`, `B[N*ki + j..+4 by N, ...]`."""
+    return f"{operand.buffer}[{', '.join(map(_run, operand.runs))}]"
+
+
+def _run(run: Run) -> str:
+    start = form_text(run.offset, 5)
+    if run.count == 1:
+        return form_text(run.offset)
+    if run.step == 1:
+        return f"{start}..{form_text(run.offset + run.count, 5)}"
+    return f"{start} {run.count} times" if run.step == 0 else f"{start}, {run.count} by {run.step}"
 
 
 def _identities(reducer: Reducer, count: int) -> Iterator[str]:

@@ -25,6 +25,7 @@ from typing import Literal
 
 from tdl.language.dtypes import Type
 from tdl.language.forms import ZERO, Form, Symbol, constant, product
+from tdl.language.intrinsics import Intrinsic
 from tdl.language.source import NOWHERE, Span
 from tdl.language.tree import Call, Expr, Program, Reducer
 
@@ -161,8 +162,35 @@ class Prefetch:
     origin: Origin = field(default=Origin(), compare=False)
 
 
-Statement = Store | Init | Update
-Node = Loop | Lanes | Guard | Allocate | Store | Init | Update | Prefetch
+@dataclass(frozen=True, slots=True)
+class Run:
+    """`count` elements of an operand, from `offset` on, each `step` elements of the buffer after the one before."""
+
+    offset: Form
+    count: int
+    step: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """The elements of an intrinsic's operand, row by row, in a buffer."""
+
+    buffer: str
+    runs: tuple[Run, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Invoke:
+    """`output = intrinsic(inputs)`: all inputs are read first. Not in lanes."""
+
+    intrinsic: Intrinsic
+    inputs: tuple[Operand, ...]
+    output: Operand
+    origin: Origin = field(default=Origin(), compare=False)
+
+
+Statement = Store | Init | Update | Invoke
+Node = Loop | Lanes | Guard | Allocate | Store | Init | Update | Invoke | Prefetch
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import prod
 
 from tdl.compiler.kernel.printing import print_kernel
 from tdl.compiler.kernel.tree import (
@@ -11,6 +12,7 @@ from tdl.compiler.kernel.tree import (
     Buffer,
     Guard,
     Init,
+    Invoke,
     Kernel,
     Lanes,
     Loop,
@@ -89,6 +91,8 @@ class _Verifier:
                     raise self.fail(f"{reducer.name} into {places[0].buffer} takes {len(dtypes)} values")
                 for arg, dtype in zip(args, dtypes):
                     self.typed(arg, dtype, f"{reducer.name} into {places[0].buffer}", scope)
+            case Invoke():
+                self.invoke(node, scope)
 
     def fresh(self, symbol: Symbol, scope: _Scope) -> None:
         if symbol in scope.symbols:
@@ -124,6 +128,23 @@ class _Verifier:
         if tuple(found[: len(reducer.dtypes)]) != reducer.dtypes or any(each != I64 for each in extra):
             raise self.fail(f"{reducer.name} does not fit into {', '.join(place.buffer for place in places)}")
         return list(found)
+
+    def invoke(self, node: Invoke, scope: _Scope) -> None:
+        program = node.intrinsic.program
+        names = (*program.inputs, *program.outputs)
+        operands = (*node.inputs, node.output)
+        if scope.is_lanes or len(names) != len(operands):
+            raise self.fail(f"{node.intrinsic.name} is called in lanes, or not with {', '.join(names)}")
+        for run in node.output.runs:
+            self.place(Place(node.output.buffer, run.offset), scope)
+        for name, operand in zip(names, operands):
+            tensor = program.tensors[name]
+            if self.buffer(operand.buffer, scope).dtype != tensor.dtype:
+                raise self.fail(f"{name} of {node.intrinsic.name} is {tensor.dtype}, and {operand.buffer} is not")
+            if sum(run.count for run in operand.runs) != prod(size.constant for size in tensor.shape):
+                raise self.fail(f"{name} of {node.intrinsic.name} has another number of elements")
+            for run in operand.runs:
+                self.form(run.offset, scope)
 
     def place(self, place: Place, scope: _Scope) -> Buffer:
         buffer = self.buffer(place.buffer, scope)

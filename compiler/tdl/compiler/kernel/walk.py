@@ -5,7 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 
-from tdl.compiler.kernel.tree import Allocate, Guard, Init, Lanes, Loop, Node, Place, Prefetch, Store, Update
+from tdl.compiler.kernel.tree import (
+    Allocate,
+    Guard,
+    Init,
+    Invoke,
+    Lanes,
+    Loop,
+    Node,
+    Operand,
+    Place,
+    Prefetch,
+    Store,
+    Update,
+)
 from tdl.language import forms
 from tdl.language.forms import Form, Symbol
 from tdl.language.tree import Access, Expr, map_children, symbols_of
@@ -59,11 +72,17 @@ def places_of(node: Node) -> tuple[Place, ...]:
             return (place,)
         case Init(places) | Update(places):
             return places
+        case Invoke(_, _, output):
+            return tuple(Place(output.buffer, run.offset) for run in output.runs)
     return ()
 
 
 def reads_of(node: Node) -> Iterator[Access]:
-    """Every access in a node's own expressions and in the data inside its forms."""
+    """Every access in a node's own expressions and in the data of its forms; of an operand, where each run begins."""
+    if isinstance(node, Invoke):
+        for operand, tensor in zip(node.inputs, node.intrinsic.program.inputs):
+            dtype = node.intrinsic.program.tensors[tensor].dtype
+            yield from (Access(operand.buffer, (run.offset,), dtype) for run in operand.runs)
     for expr in exprs_of(node):
         yield from (each for each in walk_expr(expr) if isinstance(each, Access))
     for form in forms_of(node):
@@ -90,6 +109,8 @@ def forms_of(node: Node) -> Iterator[Form]:
             yield from (place.offset for place in places_of(node))
         case Prefetch(place):
             yield place.offset
+        case Invoke(_, inputs, output):
+            yield from (run.offset for operand in (*inputs, output) for run in operand.runs)
 
 
 def accesses_in(form: Form) -> Iterator[Access]:
@@ -131,6 +152,9 @@ def map_forms(node: Node, change: Callable[[Form], Form], change_expr: Callable[
         case Update(places, _, args):
             changed = tuple(_place(place, change) for place in places)
             return _with(node, places=changed, args=tuple(map(change_expr, args)))
+        case Invoke(_, inputs, output):
+            moved = tuple(_operand(each, change) for each in inputs)
+            return _with(node, inputs=moved, output=_operand(output, change))
     return node
 
 
@@ -147,6 +171,11 @@ def map_places(node: Node, change: Callable[[Place], Place]) -> Node:
 def _place(place: Place, change: Callable[[Form], Form]) -> Place:
     offset = change(place.offset)
     return place if offset == place.offset else replace(place, offset=offset)
+
+
+def _operand(operand: Operand, change: Callable[[Form], Form]) -> Operand:
+    runs = tuple(replace(run, offset=change(run.offset)) for run in operand.runs)
+    return operand if runs == operand.runs else replace(operand, runs=runs)
 
 
 def _with(node: Node, **parts: object) -> Node:

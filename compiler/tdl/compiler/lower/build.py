@@ -17,11 +17,13 @@ from tdl.compiler.kernel import tree as nodes
 from tdl.compiler.kernel.tree import Allocate, Guard, Init, Kernel, Origin, Place
 from tdl.compiler.kernel.walk import Nodes
 from tdl.compiler.lower.access import Accesses
+from tdl.compiler.lower.invoke import invoke
 from tdl.compiler.lower.known import Known
 from tdl.compiler.lower.simplify import condition, conditions_of, simplified_expr
 from tdl.compiler.lower.storage import Storage, storage_of
 from tdl.compiler.schedule.ahead import lines_ahead
-from tdl.compiler.schedule.tree import Buffer, Copy, Initial, Leaf, Nest, Node, Stage, Store, Update
+from tdl.compiler.schedule.calls import invocation
+from tdl.compiler.schedule.tree import Buffer, Copy, Initial, Leaf, Loop, Nest, Node, Stage, Store, Update
 from tdl.language.dtypes import I64
 from tdl.language.forms import Symbol
 from tdl.language.tree import Access, Integer, Reducer, Target
@@ -66,6 +68,8 @@ class _Builder:
     def _node(self, node: Node, known: Known) -> Nodes:
         if isinstance(node, Leaf):
             return self._leaf(node, self.nest.stages[node.stage], known)
+        if node.intrinsic is not None:
+            return (self._invoke(node, known),)
         accesses = Accesses(self.storages, {}, {}, self.names)
         lo, hi = accesses.form(node.lo, known), accesses.form(node.hi, known)
         body = self.scope(node.symbol, node.body, known.inside(node.symbol, lo, hi))
@@ -85,6 +89,11 @@ class _Builder:
                     yield nodes.Prefetch(place, Origin(line=hint.line))
 
     # ---- statements
+
+    def _invoke(self, loop: Loop, known: Known) -> nodes.Invoke:
+        call = invocation(self.nest, loop)
+        stage = self.nest.stages[call.leaf.stage]
+        return invoke(call, self.storages, known, Origin(stage.definition, stage.span, loop.line))
 
     def _leaf(self, leaf: Leaf, stage: Stage, known: Known) -> Nodes:
         accesses = Accesses(self.storages, dict(leaf.at), dict(leaf.through), self.names)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from tdl.compiler.kernel.tree import Kernel, Loop
+from tdl.compiler.kernel.tree import Invoke, Kernel, Loop
 from tdl.compiler.kernel.walk import walk
 from tdl.compiler.lower.arenas import place_arenas
 from tdl.compiler.lower.build import build_kernel
@@ -75,4 +75,7 @@ def pass_names() -> tuple[str, ...]:
 
 def _is_scheduled(kernel: Kernel) -> bool:
     """Whether somebody decided about vectors or unrolling, so that LLVM shall not."""
-    return any(isinstance(node, Loop) and node.kind in ("vector", "unrolled") for node in walk(kernel.body))
+    return any(
+        isinstance(node, Invoke) or (isinstance(node, Loop) and node.kind in ("vector", "unrolled"))
+        for node in walk(kernel.body)
+    )

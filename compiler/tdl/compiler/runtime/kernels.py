@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from tdl.compiler.runtime import records
 from tdl.compiler.runtime.compile import Kernel, building, compile_nest, compile_program
-from tdl.compiler.runtime.scheduled import FindSource, proved, schedule_for
+from tdl.compiler.runtime.scheduled import FindSource, check_texts, proved, schedule_for
 from tdl.compiler.schedule.apply import apply_schedule
 from tdl.language.binding import Bound
 from tdl.language.scope import Declaration
@@ -38,7 +38,7 @@ class Kernels:
 
     def kernel(self, bound: Bound) -> Kernel:
         """The kernel for a call. Raises ScheduleError where the schedule that holds is not legal at its sizes."""
-        schedule = schedule_for(self.schedules, bound)
+        schedule = schedule_for(self.schedules, bound, self.find)
         with building:
             return self._without(bound.program) if schedule is None else self._under(schedule, bound)
 
@@ -78,6 +78,8 @@ class Kernels:
         kept = self._open.get(key)
         if kept is None:
             applied = apply_schedule(program, schedule)
+            if not applied.errors:
+                check_texts(applied.nest, self.find)
             kernel = None if applied.errors else compile_nest(applied.nest)
             kept = self._open[key] = program, kernel
         return kept[1]

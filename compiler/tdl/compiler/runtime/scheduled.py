@@ -11,11 +11,10 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from tdl.compiler.backends.llvm.target import host
+from tdl.compiler.runtime.instructions import chosen, missing_features, refused_texts
 from tdl.compiler.schedule.apply import Applied, apply_schedule
 from tdl.compiler.schedule.check import bound_program
-from tdl.compiler.schedule.choose import choose
 from tdl.compiler.schedule.tree import Nest
-from tdl.language import syntax
 from tdl.language.analysis import read_file, standard
 from tdl.language.binding import Bound, describe_sizes
 from tdl.language.diagnostic import Diagnostic
@@ -31,12 +30,15 @@ _ARCHITECTURES = {"x86_64": "x86", "i686": "x86", "aarch64": "aarch64", "arm64":
 
 
 class ScheduleError(ValueError):
-    """A schedule that may not be applied at the sizes of a call. The message shows why, line by line."""
+    """A schedule that may not be applied at the sizes of a call, or on this machine. The message shows why.
 
-    def __init__(self, schedule: Declaration, diagnostics: Sequence[Diagnostic], find: FindSource) -> None:
+    `declaration` is what the diagnostics are about: the schedule, or an intrinsic that it uses.
+    """
+
+    def __init__(self, declaration: Declaration, diagnostics: Sequence[Diagnostic], find: FindSource) -> None:
         from tdl.language.render import plain, render
 
-        self.source, offset = _file_of(schedule, find)
+        self.source, offset = _file_of(declaration, find)
         self.diagnostics = tuple(each.shifted(offset) for each in diagnostics)
         super().__init__("\n\n".join(plain(render(each, self.source, find=find)) for each in self.diagnostics))
 
@@ -64,9 +66,13 @@ def host_targets() -> tuple[str, ...]:
     return tuple(line)
 
 
-def schedule_for(schedules: Iterable[Declaration], bound: Bound) -> Declaration | None:
-    """The schedule of a call on this machine; None where none holds."""
-    return choose(schedules, bound.program, bound.sizes, host_targets())
+def schedule_for(schedules: Iterable[Declaration], bound: Bound, find: FindSource) -> Declaration | None:
+    """The schedule of a call on this machine; None where none holds. Raises ScheduleError where it can run none."""
+    schedule = chosen(schedules, bound.program, bound.sizes, host_targets())
+    missing = () if schedule is None else tuple(missing_features(schedule))
+    if schedule is not None and missing:
+        raise ScheduleError(schedule, missing, find)
+    return schedule
 
 
 def scheduled(
@@ -86,7 +92,14 @@ def proved(
     if refused:
         at = f"`{op.name}` is called with {describe_sizes(bound.sizes)}" if bound.sizes else f"in a call of `{op.name}`"
         raise ScheduleError(schedule, [replace(each, notes=(*each.notes, at)) for each in refused], find)
+    check_texts(made.nest, find)
     return made
+
+
+def check_texts(nest: Nest, find: FindSource) -> None:
+    """Raises ScheduleError, with its place in the intrinsic, where LLVM does not take the text of one."""
+    for declaration, diagnostic in refused_texts(nest):
+        raise ScheduleError(declaration, (diagnostic,), find)
 
 
 def find_source(path: str) -> Source | None:
@@ -94,10 +107,9 @@ def find_source(path: str) -> Source | None:
     return standard(path[1:-1]) if path.startswith("<std") else read_file(path)
 
 
-def _file_of(schedule: Declaration, find: FindSource) -> tuple[Source, int]:
-    """The file with a schedule in it and where that begins; the schedule alone if the file is not what it was."""
-    assert isinstance(schedule.item, syntax.Schedule)
-    source = find(schedule.path)
-    if source is not None and source.text.startswith(schedule.text, schedule.offset):
-        return source, schedule.offset
-    return Source(schedule.path, schedule.text), 0
+def _file_of(declaration: Declaration, find: FindSource) -> tuple[Source, int]:
+    """The file with a declaration in it and where that begins; the item alone if the file is not what it was."""
+    source = find(declaration.path)
+    if source is not None and source.text.startswith(declaration.text, declaration.offset):
+        return source, declaration.offset
+    return Source(declaration.path, declaration.text), 0

@@ -6,23 +6,24 @@ reported. Lines of a tactic are applied in its place and blamed on the `apply`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from tdl.compiler.schedule import verbs
+from tdl.compiler.schedule.hardware import with_tactics
 from tdl.compiler.schedule.hints import check_hints
 from tdl.compiler.schedule.initial import check_beginnings
 from tdl.compiler.schedule.kinds import check_kinds
 from tdl.compiler.schedule.names import find_loop
 from tdl.compiler.schedule.owners import owner_of
-from tdl.compiler.schedule.refusal import NeedsSize, NotYet, Refusal
+from tdl.compiler.schedule.refusal import NeedsSize, Refusal
 from tdl.compiler.schedule.start import start
+from tdl.compiler.schedule.tensorize import check_tensorized
 from tdl.compiler.schedule.tree import Logged, Nest, Rewrite
 from tdl.compiler.schedule.values import Values
 from tdl.language import syntax
-from tdl.language.diagnostic import Diagnostic, Severity
+from tdl.language.diagnostic import Diagnostic
 from tdl.language.forms import Symbol
-from tdl.language.schedules.tactics import expanded
 from tdl.language.scope import Declaration, Environment
 from tdl.language.sets import Undecided
 from tdl.language.source import Span
@@ -93,8 +94,7 @@ def _with_checked_hints(steps: list[Step]) -> tuple[Step, ...]:
 
 
 def _diagnostic(refusal: Refusal, span: Span) -> Diagnostic:
-    severity: Severity = "warning" if isinstance(refusal, NotYet) else "error"
-    return Diagnostic(refusal.code, refusal.message, span, refusal.notes, severity=severity)
+    return Diagnostic(refusal.code, refusal.message, span, refusal.notes)
 
 
 def _is_open(refusal: Refusal) -> bool:
@@ -104,9 +104,10 @@ def _is_open(refusal: Refusal) -> bool:
 def _step(nest: Nest, line: syntax.ScheduleLine, number: int, values: Values, schedule: Declaration) -> Step:
     before = nest
     try:
-        for each in _expanded(line, schedule.environment):
-            nest = _applied(nest, each, number, values)
+        for each, environment in with_tactics(line, schedule.environment):
+            nest = _applied(nest, each, number, values, environment)
         if nest is not before:
+            check_tensorized(before, nest)
             check_kinds(before, nest)
             check_beginnings(nest)  # refused at the line that leaves a reduction no place to begin
     except (Refusal, Undecided) as raised:
@@ -120,19 +121,7 @@ def _too_hard(why: Undecided) -> Refusal:
     return Refusal("undecided", "whether this line is legal could not be decided", note)
 
 
-def _expanded(line: syntax.ScheduleLine, environment: Environment) -> Iterator[syntax.ScheduleLine]:
-    """The line, or those that an `apply` stands for."""
-    if not (isinstance(line, syntax.Line) and line.verb.text == "apply"):
-        yield line
-        return
-    call = line.operands[0]
-    assert isinstance(call, syntax.Call)
-    tactic = environment.find("tactic", call.callee.text)
-    for each in expanded(line, environment):
-        yield from _expanded(each, environment if tactic is None else tactic.environment)
-
-
-def _applied(nest: Nest, line: syntax.ScheduleLine, number: int, values: Values) -> Nest:
+def _applied(nest: Nest, line: syntax.ScheduleLine, number: int, values: Values, environment: Environment) -> Nest:
     match line:
         case syntax.Knob() | syntax.LetValue():
             values.name(line)
@@ -143,7 +132,7 @@ def _applied(nest: Nest, line: syntax.ScheduleLine, number: int, values: Values)
             change = verbs.VERBS.get(line.verb.text)
             if change is None:
                 raise Refusal("schedule", f"`{line.verb.text}` needs a target that this compiler does not have")
-            arguments = verbs.Arguments(line, number, values)
+            arguments = verbs.Arguments(line, number, values, environment)
             return _recorded(nest, change(nest, arguments), lambda each: change(each, arguments), line, number)
     return nest
 

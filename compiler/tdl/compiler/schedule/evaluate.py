@@ -12,12 +12,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from tdl.compiler.schedule.calls import Invocation, invocation
 from tdl.compiler.schedule.initial import with_initialisations
+from tdl.compiler.schedule.operands import Operand
 from tdl.compiler.schedule.tree import Buffer, Copy, Initial, Leaf, Loop, Nest, Node, Stage, Store, Update
 from tdl.language import arithmetic, forms, tree
 from tdl.language.arrays import Array, numpy_dtype
 from tdl.language.diagnostic import InternalError
 from tdl.language.dtypes import DType
+from tdl.language.evaluate import evaluate
 from tdl.language.failure import DivisionByZero, OutOfBounds
 from tdl.language.forms import Form, Symbol
 
@@ -66,6 +69,7 @@ class _Runner:
         self.watch = watch
         self.running: Leaf | None = None
         self.made = 0
+        self.calls: dict[Symbol, Invocation] = {}
         self.numbers: dict[str, int] = {}
         self.values: dict[Symbol, int] = dict(sizes)
         for name, value in nest.program.parameters.items():
@@ -140,6 +144,8 @@ class _Runner:
     def nodes(self, nodes: Sequence[Node]) -> None:
         for node in nodes:
             match node:
+                case Loop() if node.intrinsic is not None:
+                    self.call(node)
                 case Loop():
                     self.loop(node)
                 case Leaf():
@@ -155,6 +161,30 @@ class _Runner:
             self.nodes(loop.body)
         self.values.pop(loop.symbol, None)
         self.watch.leave(loop)
+
+    def call(self, loop: Loop) -> None:
+        """A tensorized loop: all operands are read, the intrinsic's meaning computed, its result written."""
+        if loop.symbol not in self.calls:
+            self.calls[loop.symbol] = invocation(self.nest, loop)
+        call = self.calls[loop.symbol]
+        if isinstance(self.nest.stages[call.leaf.stage].work, Copy) and not self.is_all_written(call):
+            self.loop(loop)  # a copy may take what nobody wrote, which no value stands for
+            return
+        program, self.running = call.intrinsic.program, call.leaf
+        inputs = {each.name: self.operand(each, program) for each in call.inputs}
+        (result,) = evaluate(program, inputs, {}).values()
+        for element, value in zip(call.output.elements(), result.ravel()):
+            self.write(call.output.tensor, tuple(map(self.form, element)), value)
+        self.running = None
+
+    def is_all_written(self, call: Invocation) -> bool:
+        elements = ((each.tensor, tuple(map(self.form, at))) for each in call.inputs for at in each.elements())
+        return all(self.is_written(*element) for element in elements)
+
+    def operand(self, operand: Operand, program: tree.Program) -> Array:
+        tensor = program.tensors[operand.name]
+        values = [self.read(operand.tensor, tuple(map(self.form, each))) for each in operand.elements()]
+        return np.array(values, numpy_dtype(tensor.dtype)).reshape([size.constant for size in tensor.shape])
 
     def leaf(self, leaf: Leaf) -> None:
         if any(self.form(guard) < 0 for guard in leaf.guards):

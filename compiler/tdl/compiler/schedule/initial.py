@@ -265,7 +265,7 @@ class _Copy:
         for loop in reversed((*kept, *fresh)):
             symbol = Symbol(f"{name}.{loop.name}", "index")
             body = substitute(body, {loop.symbol: forms.symbol(symbol)})
-            body = (replace(loop, stage=name, symbol=symbol, body=body),)
+            body = (replace(loop, stage=name, symbol=symbol, body=body, intrinsic=None),)
         return body
 
     def _over_all(self, own: Symbol, form: Form, path: Path, dropped: set[Symbol]) -> Loop:

@@ -20,7 +20,7 @@ from tdl.compiler.schedule.walk import Path, binders_of, loops_of, path_to, repl
 from tdl.language import forms
 from tdl.language.forms import Form, Symbol
 from tdl.language.inequalities import Facts
-from tdl.language.witness import size_facts, size_symbols
+from tdl.language.witness import size_facts
 
 
 def peel(nest: Nest, loop: Loop, line: int = -1) -> Nest:
@@ -50,9 +50,8 @@ def peel(nest: Nest, loop: Loop, line: int = -1) -> Nest:
 
 
 def _is_bound(nest: Nest) -> bool:
-    """Whether sizes have their numbers here, and are open in the op itself."""
-    shapes = (form for tensor in nest.program.tensors.values() for form in tensor.shape)
-    return bool(size_symbols(nest.program)) and all(form.is_constant for form in shapes)
+    """Whether all sizes have their numbers here."""
+    return all(form.is_constant for tensor in nest.program.tensors.values() for form in tensor.shape)
 
 
 def _full_ends(loop: Loop) -> Iterator[Form]:

@@ -10,23 +10,21 @@ Forms are shown in the loops' short names where these are unique. Each line know
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 
+from tdl.compiler.schedule.calls import invocation
 from tdl.compiler.schedule.initial import SUFFIX
 from tdl.compiler.schedule.names import index_name
-from tdl.compiler.schedule.text import access_text, expr_text, form_text, not_negative_text
+from tdl.compiler.schedule.operands import Operand
+from tdl.compiler.schedule.statements import statement_text
+from tdl.compiler.schedule.text import expr_text, form_text, not_negative_text
 from tdl.compiler.schedule.touches import rewritten
-from tdl.compiler.schedule.tree import Buffer, Copy, Initial, Leaf, Loop, Nest, Node, Stage, Store, Update
-from tdl.compiler.schedule.walk import Path
+from tdl.compiler.schedule.tree import Buffer, Leaf, Loop, Nest, Node
+from tdl.compiler.schedule.walk import Path, loops_of
 from tdl.language import forms
-from tdl.language.dtypes import DType, Type
 from tdl.language.forms import Form, Symbol
 from tdl.language.source import Span
-from tdl.language.tree import Reducer, Target
-
-_IDENTITIES = {"sum": "0", "prod": "1", "any": "false", "all": "true"}
-_COMBINES = {"sum": "+=", "prod": "*=", "max": "max=", "min": "min=", "any": "or=", "all": "and="}
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +57,8 @@ class _Printer:
     def nodes(self, nodes: tuple[Node, ...], depth: int) -> Iterator[Line]:
         for node in nodes:
             match node:
+                case Loop() if node.intrinsic is not None:
+                    yield from self._call(node, depth)
                 case Loop():
                     yield self._loop(node, depth)
                     yield from self.buffers(node.symbol, depth + 1)
@@ -108,6 +108,20 @@ class _Printer:
         label = None if loop.stage.endswith(SUFFIX) else loop.label
         return Line(text, loop.line, made_by[0], label, made_by[1])
 
+    def _call(self, loop: Loop, depth: int) -> Iterator[Line]:
+        """A tensorized loop: `C[j..j + 16] = dot(A[k..k + 4], B[k..k + 4, j..j + 16], C[j..j + 16])`."""
+        call = invocation(self.nest, loop)
+        stage = self.nest.stages[call.leaf.stage]
+        begin = {each.symbol: each.lo for each in loops_of((loop,))}
+        at = tuple((own, forms.substitute(form, begin)) for own, form in call.leaf.at)
+        values, named = self._own_indices(replace(call.leaf, at=at))
+        if named:
+            left, right = ", ".join(named), ", ".join(map(form_text, named.values()))
+            yield Line(f"{'    ' * depth}{left} = {right}", -1, stage.span, definition=stage.definition)
+        inputs = ", ".join(_part(each, values) for each in call.inputs)
+        text = f"{'    ' * depth}{_part(call.output, values)} = {call.intrinsic.name}({inputs})"
+        yield Line(text, loop.line, stage.span, loop.label, stage.definition)
+
     def _leaf(self, leaf: Leaf, depth: int) -> Iterator[Line]:
         stage = self.nest.stages[leaf.stage]
         conditions = [not_negative_text(forms.substitute(guard, self._short())) for guard in leaf.guards]
@@ -123,24 +137,8 @@ class _Printer:
             depth += 1
         through = dict(leaf.through)
         streamed = any(self._has("stream", through.get(each.tensor, each.tensor)) for each in stage.writes)
-        text = f"{'    ' * depth}{'stream ' if streamed else ''}{self._work(stage, values, through)}"
+        text = f"{'    ' * depth}{'stream ' if streamed else ''}{statement_text(stage, values, through)}"
         yield Line(text, -1, stage.span, definition=stage.definition)
-
-    def _work(self, stage: Stage, values: Mapping[Symbol, Form], through: Mapping[str, str]) -> str:
-        match stage.work:
-            case Store(targets, exprs):
-                left = _group(_target(target, values, through) for target in targets)
-                return f"{left} = {_group(expr_text(rewritten(expr, values, through)) for expr in exprs)}"
-            case Copy(target, source):
-                return f"{_target(target, values, through)} = {_target(source, values, through)}"
-            case Update(targets, reducer, args):
-                left = _group(_target(target, values, through) for target in targets)
-                right = _group(expr_text(rewritten(arg, values, through)) for arg in args)
-                combine = _COMBINES.get(reducer.name) if reducer.is_builtin else None
-                return f"{left} {combine} {right}" if combine else f"{left} = {reducer.name}({left}, {right})"
-            case Initial(targets, reducer):
-                left = _group(_target(target, values, through) for target in targets)
-                return f"{left} = {_group(_identities(reducer))}"
 
     def _own_indices(self, leaf: Leaf) -> tuple[dict[Symbol, Form], dict[str, Form]]:
         """What the stage's own indices are called in its statement, and which of these names stand for which forms.
@@ -165,25 +163,6 @@ class _Printer:
         return form_text(forms.substitute(form, self._short()), above)
 
 
-def _identities(reducer: Reducer) -> Iterator[str]:
-    if not reducer.is_builtin:
-        yield from map(expr_text, reducer.identity)
-        return
-    first, *payloads = reducer.dtypes
-    kind = reducer.name.removeprefix("arg")
-    yield _IDENTITIES[kind] if kind in _IDENTITIES else _extreme(kind, first)
-    yield from ("0" for _ in payloads)
-
-
-def _extreme(kind: str, dtype: Type) -> str:
-    """The identity of max or min: the least or the greatest value of the dtype."""
-    if dtype.is_float:
-        return "-inf" if kind == "max" else "inf"
-    if isinstance(dtype, DType):
-        return str(dtype.least if kind == "max" else dtype.greatest)
-    return f"{'least' if kind == 'max' else 'greatest'}({dtype})"
-
-
 def short_names(nest: Nest) -> dict[Symbol, str]:
     """What each loop is called in print: its name, with its stage where a loop around it or in it has that name too.
 
@@ -204,11 +183,12 @@ def short_names(nest: Nest) -> dict[Symbol, str]:
     return {symbol: name.replace(SUFFIX, "") for symbol, name in shown.items()}
 
 
-def _group(texts: Iterable[str]) -> str:
-    every = list(texts)
-    return every[0] if len(every) == 1 else f"({', '.join(every)})"
-
-
-def _target(target: Target, values: Mapping[Symbol, Form], through: Mapping[str, str]) -> str:
-    coordinates = tuple(forms.substitute(form, values) for form in target.coordinates)
-    return access_text(through.get(target.tensor, target.tensor), coordinates)
+def _part(operand: Operand, values: Mapping[Symbol, Form]) -> str:
+    """The part of a tensor that an operand is: on each axis, from its least to its greatest element."""
+    texts = []
+    for axis, written in enumerate(operand.written):
+        steps = [step[axis] for step in operand.steps]
+        start = forms.substitute(written, values)
+        low, high = start + min(steps), start + max(steps)
+        texts.append(form_text(low) if low == high else f"{form_text(low, 5)}..{form_text(high + 1, 5)}")
+    return f"{operand.tensor}[{', '.join(texts)}]" if texts else operand.tensor

@@ -13,15 +13,8 @@ class Refusal(Exception):
         self.notes = notes
 
 
-class NotYet(Refusal):
-    """A line that this compiler has no code for. Leaving it out changes no result, so it is a warning."""
-
-    def __init__(self, message: str, *notes: str) -> None:
-        super().__init__("schedule", message, *notes)
-
-
 class NeedsSize(Refusal):
     """A refusal only for want of a number: with the sizes of a call the line may be legal."""
 
-    def __init__(self, message: str, *notes: str) -> None:
-        super().__init__("schedule", message, *notes)
+    def __init__(self, message: str, *notes: str, code: str = "schedule") -> None:
+        super().__init__(code, message, *notes)

@@ -5,22 +5,25 @@
             ...                          ->
 
 First of all passes: a reduction whose outer loop has one iteration begins at the inner one, and a register tile there
-starts from the identity.
+starts from the identity. Not where the reduction stands in several places, as peeled loops do: they begin together.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from tdl.compiler.schedule.tree import Buffer, Leaf, Nest, Node
+from tdl.compiler.schedule.tree import Buffer, Leaf, Nest, Node, Update
+from tdl.compiler.schedule.walk import leaves_of, substitute
 from tdl.language import forms
 from tdl.language.forms import Form, Symbol
 
 
 def drop_single_iterations(nest: Nest) -> Nest:
     """The nest without loops whose extent is the number 1."""
-    dropper = _Dropper()
+    count = Counter(leaf.stage for _, leaf in leaves_of(nest.body) if isinstance(nest.stages[leaf.stage].work, Update))
+    dropper = _Dropper(frozenset(stage for stage, times in count.items() if times > 1))
     body = dropper.nodes(nest.body, {}, None)
     if not dropper.gone:
         return nest
@@ -29,8 +32,12 @@ def drop_single_iterations(nest: Nest) -> Nest:
 
 @dataclass
 class _Dropper:
-    """`gone` gives for each loop that vanished the loop around it; `values` what it counted."""
+    """`gone` gives for each loop that vanished the loop around it; `values` what it counted.
 
+    `parted` are the reductions that stand in several places.
+    """
+
+    parted: frozenset[str]
     gone: dict[Symbol, Symbol | None] = field(default_factory=dict)
     values: dict[Symbol, Form] = field(default_factory=dict)
 
@@ -40,8 +47,11 @@ class _Dropper:
             if isinstance(node, Leaf):
                 result.append(_substituted(node, values) if values else node)
                 continue
+            if node.intrinsic is not None:
+                result.extend(substitute((node,), values))  # one statement, whatever its loops are
+                continue
             lo, hi = (forms.substitute(end, values) for end in (node.lo, node.hi))
-            if hi - lo == forms.constant(1):
+            if hi - lo == forms.constant(1) and self.parted.isdisjoint(leaf.stage for _, leaf in leaves_of((node,))):
                 self.gone[node.symbol], self.values[node.symbol] = around, lo
                 result.extend(self.nodes(node.body, {**values, node.symbol: lo}, around))
                 continue

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from tdl.language.forms import Form, Symbol
+from tdl.language.intrinsics import Intrinsic
 from tdl.language.source import NOWHERE, Span
 from tdl.language.tree import Binder, Expr, Program, Reducer, Target, Tensor
 
@@ -88,7 +89,7 @@ class Loop:
     """`for symbol in lo..hi`, from the last value down where `descending`.
 
     `stage` and `name` are what a schedule calls it by (`C.i`, or `io` where that is unique). `line` numbers the line
-    of the schedule that made or last changed it; -1 for none.
+    of the schedule that made or last changed it; -1 for none. With an `intrinsic`, all its iterations are one call.
     """
 
     stage: str
@@ -100,6 +101,7 @@ class Loop:
     kind: Kind = "serial"
     descending: bool = False
     line: int = -1
+    intrinsic: Intrinsic | None = None
 
     @property
     def label(self) -> str:

@@ -21,7 +21,7 @@ class Values:
         for name, value in program.parameters.items():
             if isinstance(value, int) and not isinstance(value, bool):
                 names[name] = SizeEntity(forms.constant(value))
-        self._declaration = declaration
+        self.schedule = declaration
         self._names = names
         self._knobs = dict(knobs or {})
 
@@ -74,5 +74,5 @@ class Values:
         return typed.build()
 
     def _scope(self) -> Scope:
-        context = Context(Report(), self._declaration.text)
-        return Scope(context, self._declaration.environment, self._names)
+        context = Context(Report(), self.schedule.text)
+        return Scope(context, self.schedule.environment, self._names)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from tdl.compiler.schedule.cache import Request, cache
 from tdl.compiler.schedule.compute import compute_at, compute_at_root
 from tdl.compiler.schedule.fuse import fuse
+from tdl.compiler.schedule.hardware import intrinsic_named, usable
 from tdl.compiler.schedule.hints import double_buffer, prefetch, stream
 from tdl.compiler.schedule.inline import inline
 from tdl.compiler.schedule.kinds import parallel, unroll, vectorize
@@ -15,26 +16,30 @@ from tdl.compiler.schedule.layout import store_in
 from tdl.compiler.schedule.names import find_loop, find_stage, index_name
 from tdl.compiler.schedule.owners import is_accumulator
 from tdl.compiler.schedule.peel import peel
-from tdl.compiler.schedule.refusal import NotYet, Refusal
+from tdl.compiler.schedule.refusal import Refusal
 from tdl.compiler.schedule.reorder import reorder
 from tdl.compiler.schedule.rfactor import rfactor
 from tdl.compiler.schedule.skew import skew
 from tdl.compiler.schedule.split import split, split_into
 from tdl.compiler.schedule.store import fold, store_at
+from tdl.compiler.schedule.tensorize import tensorize
 from tdl.compiler.schedule.tree import Loop, Nest
 from tdl.compiler.schedule.values import Values
 from tdl.compiler.schedule.walk import path_to
 from tdl.language import syntax, tree
 from tdl.language.folding import value_of
+from tdl.language.intrinsics import Intrinsic
+from tdl.language.scope import Environment
 
 
 @dataclass(frozen=True)
 class Arguments:
-    """A line, its number, and what names mean in it."""
+    """A line, its number, and what names mean in it: of a tactic's line, those of the tactic's module."""
 
     line: syntax.Line
     number: int
     values: Values
+    environment: Environment = field(default_factory=Environment)
 
     def refs(self) -> list[str]:
         return [operand.text for operand in self.line.operands if isinstance(operand, syntax.Ref)]
@@ -67,6 +72,14 @@ class Arguments:
         clause = self.clause(keyword)
         value = clause.values[0] if clause is not None and clause.values else None
         return value.text if isinstance(value, syntax.Ref) else None
+
+    def intrinsic(self) -> Intrinsic:
+        """What stands behind `with`: where the line is written, or where it is applied."""
+        name = self.ref("with") or ""
+        declaration = intrinsic_named(name, self.environment, self.values.schedule.environment)
+        if declaration is None:
+            raise Refusal("tensorize", f"there is no intrinsic `{name}`")
+        return usable(declaration, self.values.schedule)
 
 
 Change = Callable[[Nest, Arguments], Nest]
@@ -268,9 +281,8 @@ def _for_gpu(nest: Nest, given: Arguments) -> Nest:
 
 
 def _tensorize(nest: Nest, given: Arguments) -> Nest:
-    raise NotYet(
-        "`tensorize` is left out: this compiler has no code for intrinsics yet", "results are the same without"
-    )
+    (loop,) = given.loops(nest)
+    return tensorize(nest, loop, given.intrinsic(), given.number)
 
 
 def axis_named(nest: Nest, tensor: str, name: str) -> int:
@@ -317,7 +329,9 @@ VERBS: dict[str, Change] = {
     "cooperate": _for_gpu,
 }
 
-OF_LOOPS = frozenset({"split", "tile", "fuse", "reorder", "skew", "unroll", "parallel", "vectorize", "peel"})
+OF_LOOPS = frozenset(
+    {"split", "tile", "fuse", "reorder", "skew", "unroll", "parallel", "vectorize", "peel", "tensorize"}
+)
 """Lines that change the loops of stages and nothing else."""
 
 OF_STAGES = frozenset({"compute", "store", "fold", "inline"})

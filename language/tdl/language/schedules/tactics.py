@@ -23,7 +23,7 @@ from tdl.language.report import Report
 from tdl.language.schedules.loops import Loops
 from tdl.language.schedules.operands import State
 from tdl.language.schedules.settings import check_integer, check_value, names_in
-from tdl.language.scope import Context, Declaration, Entity, Environment, Scope, SizeEntity
+from tdl.language.scope import Context, Declaration, Entity, Environment, Namespace, Scope, SizeEntity
 
 NodeT = TypeVar("NodeT")
 
@@ -169,7 +169,7 @@ def _expand(
     own = _made(item) | set(given)
     sizes = _sizes(item, declaration, {}) if state.is_form else {}
     names = {name: each for name, each in {**sizes, **state.scope.names}.items() if name not in own}
-    scope = Scope(context, declaration.environment, names)
+    scope = Scope(context, _with_arguments(declaration.environment, given, state.scope.environment), names)
     inside = State(scope, state.loops, state.ranks, state.is_form, is_applied=True)
     for each in item.body:
         before = len(context.report.diagnostics)
@@ -179,6 +179,19 @@ def _expand(
             note = f"in the tactic `{item.name.text}`: `{' '.join(text.split())}`"
             state.scope.error(found.code, found.message, line.span, *found.notes, note)
     state.loops = inside.loops
+
+
+def _with_arguments(own: Environment, given: Mapping[str, syntax.Expr], caller: Environment) -> Environment:
+    """What names mean in a tactic that is given intrinsics and memories by name: these mean what they do outside."""
+    spaces: tuple[Namespace, ...] = ("intrinsic", "memory")
+    passed = {
+        (space, value.text): found
+        for value in given.values()
+        if isinstance(value, syntax.Ref)
+        for space in spaces
+        if (found := caller.find(space, value.text)) is not None
+    }
+    return replace(own, declarations={**passed, **own.declarations})
 
 
 def substituted(node: NodeT, given: Mapping[str, syntax.Expr]) -> NodeT:

@@ -25,6 +25,7 @@ from tdl.compiler.backends.llvm.context import Buffer, Context, Site
 from tdl.compiler.backends.llvm.debug import DebugLines
 from tdl.compiler.backends.llvm.expression import lower_expr
 from tdl.compiler.backends.llvm.integers import form_value
+from tdl.compiler.backends.llvm.invoke import functions_of, intrinsics_of
 from tdl.compiler.backends.llvm.scalars import concrete
 from tdl.compiler.backends.llvm.sizes import open_dims, solve_sizes
 from tdl.compiler.backends.llvm.streaming import Streaming, is_aligned, stored_plainly, streaming_of
@@ -68,7 +69,8 @@ def kernel_text(kernel: Kernel, target: Target, lines: Lines | None = None) -> K
         fence = "call void @llvm.x86.sse.sfence()" if target.is_x86 else ""
         past = replace(functions, kernel=kernel, name=f"{name}.stream", multiples=streaming.multiples, fence=fence)
         _work(past, f"{name}.stream")
-    parts = [*functions.texts, _entry(kernel, name, streaming), _workspace(kernel, workspace)]
+    parts = [*functions_of(intrinsics_of(kernel)), *functions.texts]
+    parts += [_entry(kernel, name, streaming), _workspace(kernel, workspace)]
     if functions.debug is not None:
         parts += functions.debug.module()
     if functions.metadata:

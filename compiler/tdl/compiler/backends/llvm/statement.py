@@ -7,6 +7,7 @@ from collections.abc import Callable
 from tdl.compiler.backends.llvm.context import Buffer, Context, Site
 from tdl.compiler.backends.llvm.expression import lower_expr
 from tdl.compiler.backends.llvm.integers import form_value
+from tdl.compiler.backends.llvm.invoke import invoke
 from tdl.compiler.backends.llvm.memory import Element, ask_for, locate, write
 from tdl.compiler.backends.llvm.reduction import initialise, run_loop, run_where, update
 from tdl.compiler.backends.llvm.scalars import concrete, memory_type
@@ -15,6 +16,7 @@ from tdl.compiler.kernel.tree import (
     Allocate,
     Guard,
     Init,
+    Invoke,
     Kernel,
     Lanes,
     Loop,
@@ -74,6 +76,8 @@ class Statements:
             case Update(places, reducer, args):
                 elements = [self.element(place, node.origin) for place in places]
                 update(context, reducer, elements, args, lower_expr)
+            case Invoke():
+                invoke(context, node, lower_expr)
 
     def element(self, place: Place, origin: Origin) -> Element:
         return locate(self.context, place.buffer, place.offset, lower_expr, origin.span)

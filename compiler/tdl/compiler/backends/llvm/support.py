@@ -155,6 +155,7 @@ _NAME = re.compile(r"@(tdl\.[a-z0-9.]+?)(?:\.v(\d+))?\(")
 _TOKEN = re.compile(r"\$\{?(\w+)(?:\}|\(([^)]*)\))?")
 _TYPE = r"(?:<\d+ x \w+>|\{[^}]*\}|\w+)"
 _CALL = re.compile(rf"call (?:(?:reassoc|contract) )*({_TYPE}) @((?:llvm\.)[\w.]+|[a-z]\w*)\((.*)\)")
+_GIVEN = re.compile(r"^declare .*$", re.MULTILINE)
 _ARGUMENT = re.compile(rf"(?:^|, )({_TYPE})(?= )")
 
 
@@ -170,9 +171,10 @@ def support_for(text: str, machine_f16: bool) -> str:
                 wanted[full] = _FAIL if name == "tdl.fail" else _instance(library[name], full, int(lanes or 0))
                 waiting.append(wanted[full])
     body = "\n".join(wanted.values())
+    given = "".join(_GIVEN.findall(text))
     declared: dict[str, str] = {}
     for result, name, args in _CALL.findall(text + body):
-        if name not in declared:
+        if name not in declared and f"@{name}(" not in given:
             types = ", ".join(_ARGUMENT.findall(_without_constants(args)))
             attributes = "" if name.startswith("llvm.") else " nounwind willreturn speculatable memory(none)"
             declared[name] = f"declare {result} @{name}({types}){attributes}"
