@@ -20,6 +20,7 @@ from tdl.language.signature import Instance
 from tdl.language.source import Source
 from tdl.language.tree import Program
 
+from tests.compiler.schedule.generated.intrinsics import declared, tensorize
 from tests.compiler.schedule.generated.lines import Writer, random_line
 from tests.compiler.schedule.generated.ops import RandomOp, random_op, random_sizes, with_facts
 
@@ -39,7 +40,7 @@ class Case:
     @property
     def text(self) -> str:
         lines = "\n".join(f"    {line}" for line in self.lines)
-        return f"{self.op.text}schedule f for cpu {{\n{lines}\n}}\n"
+        return f"{declared(self.lines)}{self.op.text}schedule f for cpu {{\n{lines}\n}}\n"
 
 
 class Subject:
@@ -134,4 +135,17 @@ def random_case(seed: int) -> Case:
             case = replace(case, op=with_facts(case.op, [line.removeprefix("require ")]))
         case = replace(case, lines=(*case.lines, line))
     sizes = tuple(random_sizes(case.op, rng) for _ in range(3))
-    return replace(case, sizes=sizes)
+    return replace(case, sizes=sizes, lines=(*case.lines, *_tensorized(case)))
+
+
+def _tensorized(case: Case) -> tuple[str, ...]:
+    """For some cases one more line, which nothing else follows from."""
+    rng = Random(f"tensorize {case.seed}")
+    if rng.random() < 0.5:
+        return ()
+    try:
+        nest = Subject(case).applied().nest
+    except Exception:
+        return ()  # which is reported without it
+    line = tensorize(nest, rng)
+    return () if line is None else (line,)
