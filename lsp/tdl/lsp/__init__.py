@@ -1,1 +1,1 @@
-"""The language server. It arrives after the schedules."""
+"""The language server: everything the checker knows, at the cursor. `docs/lsp.md` says how to add a feature."""

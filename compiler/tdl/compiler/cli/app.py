@@ -9,6 +9,7 @@ from tdl.compiler.cli.bench import bench
 from tdl.compiler.cli.check import check
 from tdl.compiler.cli.explain import explain
 from tdl.compiler.cli.fmt import fmt
+from tdl.compiler.cli.lsp import lsp
 from tdl.compiler.cli.run import run
 from tdl.compiler.cli.show import show
 from tdl.compiler.cli.test import run_tests
@@ -28,6 +29,7 @@ app.command()(bench)
 app.command()(run)
 app.command()(show)
 app.command()(explain)
+app.command()(lsp)
 
 
 def _print_version(wanted: bool) -> None:

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import difflib
-from pathlib import Path
 from typing import Annotated
 
 import typer
 from tdl.compiler.cli.completion import codes
 from tdl.compiler.cli.fault import Fault
 from tdl.compiler.cli.screen import Color, Screen, stdout
+from tdl.compiler.pages import page_path
 from tdl.language.codes import CODES
 from tdl.language.frame import Fragment, Line
-
-_INSTALLED = Path(__file__).parents[1] / "docs" / "errors"
-_CHECKOUT = Path(__file__).parents[4] / "docs" / "errors"
 
 
 def explain(
@@ -39,9 +36,8 @@ def explain(
 
 
 def page(code: str) -> str:
-    """The text of a page, from the installed package or from the checkout."""
-    folder = _INSTALLED if _INSTALLED.is_dir() else _CHECKOUT
-    return (folder / f"{code}.md").read_text(encoding="utf-8")
+    """The text of a page."""
+    return page_path(code).read_text(encoding="utf-8")
 
 
 def _show(text: str, screen: Screen) -> None:

@@ -36,14 +36,17 @@ def diagnose(analysis: Analysis) -> tuple[Diagnostic, ...]:
 
 def check_schedules(analysis: Analysis) -> tuple[Diagnostic, ...]:
     """What is wrong with a file's own schedules, with absolute spans. Nothing that the language reported already."""
+    return tuple(each for found in schedule_by_schedule(analysis) for each in found)
+
+
+def schedule_by_schedule(analysis: Analysis) -> Iterator[tuple[Diagnostic, ...]]:
+    """The same for one schedule after the other, for those who have other things to do between."""
     cases = _cases_by_op(analysis)
-    found: list[Diagnostic] = []
     for entry in analysis.module.entries:
         item = entry.declaration.item
         if isinstance(item, syntax.Schedule):
             of_op = tuple(cases.get(_callable(entry.declaration, item.op), ()))
-            found += [each.shifted(entry.placed.offset) for each in check_legality(entry.declaration, of_op)]
-    return tuple(found)
+            yield tuple(each.shifted(entry.placed.offset) for each in check_legality(entry.declaration, of_op))
 
 
 def _cases_by_op(analysis: Analysis) -> dict[Declaration | None, list[Declaration]]:

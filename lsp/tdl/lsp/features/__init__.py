@@ -1,0 +1,1 @@
+"""What can be asked of a document, a pure function in a file of its own each; `table.py` lists them."""

@@ -1,0 +1,38 @@
+"""Every method that the server answers, with the function that answers it: to add a feature is to add a line here.
+
+Functions of a document take a `Snapshot`; those of no document in particular take the `Workspace`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from lsprotocol import types
+from tdl.lsp.features.diagnostics import diagnostic
+from tdl.lsp.features.hover import hover
+from tdl.lsp.features.workspace_diagnostics import workspace_diagnostics
+
+
+@dataclass(frozen=True, slots=True)
+class Feature:
+    """A method, its answer `(snapshot or workspace, params) -> result`, and its options as pygls advertises them."""
+
+    method: str
+    answer: Callable[[Any, Any], Any]
+    options: object = None
+
+
+DOCUMENT_FEATURES: tuple[Feature, ...] = (
+    Feature(types.TEXT_DOCUMENT_HOVER, hover),
+    Feature(
+        types.TEXT_DOCUMENT_DIAGNOSTIC,
+        diagnostic,
+        types.DiagnosticOptions(inter_file_dependencies=True, workspace_diagnostics=True, identifier="tdlc"),
+    ),
+)
+"""Asked with a `textDocument` in the parameters; answered from a snapshot of it."""
+
+WORKSPACE_FEATURES: tuple[Feature, ...] = (Feature(types.WORKSPACE_DIAGNOSTIC, workspace_diagnostics),)
+"""Asked of the workspace as a whole."""

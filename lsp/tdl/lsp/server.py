@@ -1,0 +1,110 @@
+"""The server: which method is answered by what. Nothing is computed here."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from lsprotocol import types
+from pygls.lsp.server import LanguageServer
+from tdl.compiler.version import VERSION
+from tdl.lsp.features.table import DOCUMENT_FEATURES, WORKSPACE_FEATURES, Feature
+from tdl.lsp.protocol import CONTENT_MODIFIED, Protocol, Refused
+from tdl.lsp.session import Session
+
+log = logging.getLogger(__name__)
+
+Handler = Callable[[Any], Coroutine[Any, Any, Any]]
+
+
+class Server(LanguageServer):
+    """A pygls server whose documents are a `Session`."""
+
+    protocol: Protocol
+
+    def __init__(self) -> None:
+        super().__init__("tdlc", VERSION, protocol_cls=Protocol)
+        self.session = Session(self.text_document_publish_diagnostics, self._refresh_diagnostics, self._fail)
+
+    def report_server_error(self, error: Exception, source: object) -> None:
+        """Into the client's log: a fault of ours is no reason to interrupt somebody."""
+        self._fail(error)
+
+    def _fail(self, error: Exception) -> None:
+        log.error("%s", error, exc_info=error)
+        self.window_log_message(types.LogMessageParams(types.MessageType.Error, f"{type(error).__name__}: {error}"))
+
+    def _refresh_diagnostics(self) -> None:
+        workspace = self.client_capabilities.workspace
+        if workspace is not None and workspace.diagnostics is not None and workspace.diagnostics.refresh_support:
+            self.workspace_diagnostic_refresh(None)
+
+
+def make_server() -> Server:
+    """A server with every feature registered."""
+    server = Server()
+    _register_documents(server)
+    for feature in DOCUMENT_FEATURES:
+        server.feature(feature.method, feature.options)(_of_document(server, feature))
+    for feature in WORKSPACE_FEATURES:
+        server.feature(feature.method, feature.options)(_of_workspace(server, feature))
+    return server
+
+
+def _register_documents(server: Server) -> None:
+    session = server.session
+    for method, handle in (
+        (types.INITIALIZE, session.initialise),
+        (types.INITIALIZED, lambda params: _watch_files(server)),
+        (types.TEXT_DOCUMENT_DID_OPEN, session.open),
+        (types.TEXT_DOCUMENT_DID_CHANGE, session.edit),
+        (types.TEXT_DOCUMENT_DID_CLOSE, session.close),
+        (types.WORKSPACE_DID_CHANGE_WATCHED_FILES, session.files_changed),
+        (types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS, session.folders_changed),
+    ):
+        server.feature(method)(_plain(handle))
+
+
+def _plain(handle: Callable[[Any], None]) -> Callable[[Any], None]:
+    """A function of its own: pygls writes its marks on what it registers, which methods do not take."""
+
+    def handler(params: Any) -> None:
+        handle(params)
+
+    return handler
+
+
+def _watch_files(server: Server) -> None:
+    """Ask the client to tell of programs that change on disk, where it can."""
+    workspace = server.client_capabilities.workspace
+    watched = None if workspace is None else workspace.did_change_watched_files
+    if watched is None or not watched.dynamic_registration:
+        return
+    options = types.DidChangeWatchedFilesRegistrationOptions([types.FileSystemWatcher("**/*.tdl")])
+    registration = types.Registration("watch", types.WORKSPACE_DID_CHANGE_WATCHED_FILES, options)
+    server.client_register_capability(types.RegistrationParams([registration]))
+
+
+def _of_document(server: Server, feature: Feature) -> Handler:
+    """Answers from the document as it was when the request came, unless it was edited since."""
+
+    async def answer(params: Any) -> Any:
+        snapshot = server.session.snapshot(params.text_document.uri)
+        if snapshot is None:
+            raise Refused(f"there is no {params.text_document.uri}: it is not open, and no file that can be read")
+        await asyncio.sleep(0)  # what the client sent after it is seen first
+        if server.session.is_stale(snapshot):
+            raise Refused("the document was edited since", CONTENT_MODIFIED)
+        return feature.answer(snapshot, params)
+
+    return answer
+
+
+def _of_workspace(server: Server, feature: Feature) -> Handler:
+    async def answer(params: Any) -> Any:
+        await asyncio.sleep(0)
+        return feature.answer(server.session.workspace, params)
+
+    return answer
