@@ -11,7 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from math import inf
 
+from tdl.compiler.schedule.bounds import greatest_value
 from tdl.compiler.schedule.extremes import eliminated
 from tdl.compiler.schedule.owners import group_of, own_paths, owner_of
 from tdl.compiler.schedule.refusal import Refusal
@@ -41,7 +43,7 @@ def rfactor(nest: Nest, loop: Loop, name: str, line: int = -1) -> Nest:
         names = ", ".join(f"`{each.name}`" for each in path if each.symbol in reduced)
         note = f"the reduction loops here are {names}" if names else "this statement has no reduction"
         raise Refusal("schedule", f"`{loop.name}` is not a reduction loop", note)
-    _check_first_wins(stage, leaf, loop)
+    _check_first_wins(stage, leaf, loop, path)
     top = _own_top(nest, path, stage)
     own = path[top:]
     index = Symbol(f"{name}[{loop.name}]", "index")
@@ -127,19 +129,32 @@ def _reduction_loops(stage: Stage, leaf: Leaf, path: Path) -> set[Symbol]:
     return {loop.symbol for loop in path if loop.symbol in over and loop.symbol not in spatial}
 
 
-def _check_first_wins(stage: Stage, leaf: Leaf, loop: Loop) -> None:
+def _check_first_wins(stage: Stage, leaf: Leaf, loop: Loop, path: Path) -> None:
+    """The first index of the order must grow with the loop, whatever the loops inside of it do."""
     assert isinstance(stage.work, Update)
     if stage.work.reducer.name not in ("argmax", "argmin") or not stage.work.reducer.is_builtin:
         return
     at = dict(leaf.at)
     first = at[stage.reduction[0].index]
-    steps = dict(first.terms)
-    if loop.symbol in steps and steps[loop.symbol] == max(c for a, c in first.terms if isinstance(a, Symbol)):
+    step = dict(first.terms).get(loop.symbol, 0)
+    rest = first - forms.symbol(loop.symbol) * step
+    if step > 0 and _spread(rest, path) < step:
         return
     message = (
         f"`{stage.work.reducer.name}` keeps the first winner, and `{loop.name}` is not the outermost part of its order"
     )
     raise Refusal("schedule", message)
+
+
+def _spread(form: Form, path: Path) -> float:
+    """How far values of a sum of loops' counters are apart at most; infinity where that is not seen."""
+    loops = {each.symbol: each for each in path}
+    total = 0.0
+    for atom, count in form.terms:
+        loop = loops.get(atom) if isinstance(atom, Symbol) else None
+        most = None if loop is None or count < 0 else greatest_value(loop.hi - loop.lo - 1)
+        total += inf if most is None else count * max(most, 0)
+    return total
 
 
 def _own_top(nest: Nest, path: Path, stage: Stage) -> int:
