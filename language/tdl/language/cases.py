@@ -37,6 +37,21 @@ class Case:
     expect: Mapping[str, Nested]
 
 
+def settings_of(case: Case) -> tuple[dict[str, Value], dict[str, int | list[int]]]:
+    """The compile-time parameters and the sizes of a case by name, packs as lists."""
+    packs: dict[str, list[int]] = {name: [] for name in case.bound.program.packs}
+    sizes: dict[str, int | list[int]] = {}
+    for symbol, size in case.bound.sizes.items():
+        pack = symbol.name.rpartition(".")[0]
+        if pack in packs:
+            packs[pack].append(size)
+            sizes[pack] = packs[pack]
+        else:
+            sizes[symbol.name] = size
+    parameters = {name: value for name, value in case.bound.program.parameters.items() if value is not None}
+    return parameters, sizes
+
+
 @dataclass(frozen=True)
 class CheckedCase:
     """A case, or None where it or its op is wrong; spans relative to the item."""

@@ -72,9 +72,13 @@ class Writer:
     def write(self, data: bytes) -> None:
         self._queue.put(data)
 
-    def close(self) -> None:
-        """Wait, not for ever, until what was given is written."""
+    def end(self) -> None:
+        """Let the thread end once it has written what it was given."""
         self._queue.put(None)
+
+    def close(self) -> None:
+        """Wait for that, but not for ever."""
+        self.end()
         self._thread.join(timeout=2)
 
     def _run(self) -> None:

@@ -55,4 +55,5 @@ async def _serve(read: Read, write: Write) -> int:
     try:
         return await connection.ended
     finally:
+        server.session.workers.kill()
         connection.writer.close()

@@ -7,12 +7,14 @@ out, and the server's own ones answer.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Generator
 from concurrent.futures import Future
 from typing import Any
 
+import attrs
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
-from pygls.protocol import LanguageServerProtocol
+from pygls.protocol import LanguageServerProtocol, lsp_method
 
 CONTENT_MODIFIED = types.LSPErrorCodes.ContentModified.value
 REQUEST_FAILED = types.LSPErrorCodes.RequestFailed.value
@@ -26,8 +28,22 @@ _OURS = (
     types.NOTEBOOK_DOCUMENT_DID_CLOSE,
     types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS,
     types.WINDOW_WORK_DONE_PROGRESS_CANCEL,
+    types.WORKSPACE_EXECUTE_COMMAND,
     types.EXIT,
 )
+
+_OWN_METHODS = "tdl/"
+"""What the methods that LSP does not know begin with; their parameters stay the plain data that was sent."""
+
+
+@attrs.define
+class OwnRequest:
+    """A request of a method of our own."""
+
+    id: int | str
+    method: str
+    params: Any = None
+    jsonrpc: str = "2.0"
 
 
 class Refused(JsonRpcException):
@@ -44,6 +60,29 @@ class Protocol(LanguageServerProtocol):
         super()._register_builtin_features()  # type: ignore[no-untyped-call]
         for method in _OURS:
             self.fm.builtin_features.pop(method, None)
+
+    commands: tuple[str, ...] = ()
+    """What `workspace/executeCommand` takes."""
+    content_schemes: tuple[str, ...] = ()
+    """The schemes of virtual documents that the server has the text of."""
+
+    def __init__(self, server: Any, converter: Any) -> None:
+        super().__init__(server, converter)
+        converter.register_structure_hook(OwnRequest, lambda data, _: OwnRequest(**data))
+
+    def get_message_type(self, method: str) -> type[Any] | None:  # type: ignore[override]
+        return OwnRequest if method.startswith(_OWN_METHODS) else super().get_message_type(method)
+
+    @lsp_method(types.INITIALIZE)
+    def lsp_initialize(self, params: types.InitializeParams) -> Generator[Any, Any, types.InitializeResult]:
+        """What pygls finds in the registered features, and what it does not look for."""
+        result = yield from super().lsp_initialize(params)
+        options = result.capabilities
+        options.execute_command_provider = types.ExecuteCommandOptions(list(self.commands), work_done_progress=True)
+        if options.workspace is not None:
+            content = types.TextDocumentContentOptions(list(self.content_schemes))
+            options.workspace.text_document_content = content
+        return result
 
     @property
     def is_shut_down(self) -> bool:

@@ -10,9 +10,13 @@ from typing import Any
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 from tdl.compiler.version import VERSION
+from tdl.lsp.commands import COMMANDS
 from tdl.lsp.features.table import DOCUMENT_FEATURES, WORKSPACE_FEATURES, Feature
 from tdl.lsp.protocol import CONTENT_MODIFIED, Protocol, Refused
+from tdl.lsp.services import PREVIEW, SCHEME, Services
 from tdl.lsp.session import Session
+from tdl.lsp.snapshot import Snapshot
+from tdl.lsp.uris import path_of
 
 log = logging.getLogger(__name__)
 
@@ -26,7 +30,10 @@ class Server(LanguageServer):
 
     def __init__(self) -> None:
         super().__init__("tdlc", VERSION, protocol_cls=Protocol)
-        self.session = Session(self.text_document_publish_diagnostics, self._refresh_diagnostics, self._fail)
+        self.session = Session(
+            self.text_document_publish_diagnostics, self._refresh_diagnostics, self._fail, self._checked
+        )
+        self.services = Services(self, self.session)
 
     def report_server_error(self, error: Exception, source: object) -> None:
         """Into the client's log: a fault of ours is no reason to interrupt somebody."""
@@ -35,6 +42,15 @@ class Server(LanguageServer):
     def _fail(self, error: Exception) -> None:
         log.error("%s", error, exc_info=error)
         self.window_log_message(types.LogMessageParams(types.MessageType.Error, f"{type(error).__name__}: {error}"))
+
+    def _checked(self, snapshot: Snapshot) -> None:
+        """The virtual documents about a document may have other texts now, and its previews will be asked for soon."""
+        workspace = self.session.client.workspace
+        if workspace is None or workspace.text_document_content is None:
+            return
+        for virtual, uri in self.session.watched.items():
+            if path_of(uri) == snapshot.document.path:
+                self.workspace_text_document_content_refresh(types.TextDocumentContentRefreshParams(virtual))
 
     def _refresh_diagnostics(self) -> None:
         workspace = self.client_capabilities.workspace
@@ -46,6 +62,7 @@ def make_server() -> Server:
     """A server with every feature registered."""
     server = Server()
     _register_documents(server)
+    _register_services(server)
     for feature in DOCUMENT_FEATURES:
         server.feature(feature.method, feature.options)(_of_document(server, feature))
     for feature in WORKSPACE_FEATURES:
@@ -65,6 +82,25 @@ def _register_documents(server: Server) -> None:
         (types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS, session.folders_changed),
     ):
         server.feature(method)(_plain(handle))
+
+
+def _register_services(server: Server) -> None:
+    services, protocol = server.services, server.protocol
+    protocol.commands, protocol.content_schemes = tuple(COMMANDS), (SCHEME,)
+    server.feature(types.WINDOW_WORK_DONE_PROGRESS_CANCEL)(_plain(services.bars.cancel))
+    for method, handle in (
+        (PREVIEW, services.preview),
+        (types.WORKSPACE_TEXT_DOCUMENT_CONTENT, services.content),
+        (types.WORKSPACE_EXECUTE_COMMAND, services.execute),
+    ):
+        server.feature(method)(_asynchronous(handle))
+
+
+def _asynchronous(handle: Handler) -> Handler:
+    async def handler(params: Any) -> Any:
+        return await handle(params)
+
+    return handler
 
 
 def _plain(handle: Callable[[Any], None]) -> Callable[[Any], None]:

@@ -7,6 +7,7 @@ A document that takes from the one that was edited is checked again too.
 from __future__ import annotations
 
 import asyncio
+from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -15,10 +16,13 @@ from tdl.lsp.features.diagnostics import diagnostics
 from tdl.lsp.positions import ENCODINGS, Encoding
 from tdl.lsp.snapshot import Snapshot
 from tdl.lsp.uris import path_of
+from tdl.lsp.workers import Workers
 from tdl.lsp.workspace import Document, Workspace
 
 PAUSE = 0.004
 """Seconds without an edit before a document is checked: what a client sends in one go is then all here."""
+
+MOST_WATCHED = 16
 
 Publish = Callable[[types.PublishDiagnosticsParams], None]
 
@@ -26,15 +30,19 @@ Publish = Callable[[types.PublishDiagnosticsParams], None]
 @dataclass
 class Session:
     """`publish` sends diagnostics to the client, `refresh` tells one that pulls them to do so again, and `fail`
-    speaks of a fault of ours."""
+    speaks of a fault of ours, and `checked` is told of each document that was checked."""
 
     publish: Publish
     refresh: Callable[[], None]
     fail: Callable[[Exception], None]
+    checked: Callable[[Snapshot], None] = lambda _: None
     workspace: Workspace = field(default_factory=Workspace)
     client: types.ClientCapabilities = field(default_factory=types.ClientCapabilities)
+    workers: Workers = field(default_factory=Workers)
     pulls: bool = False
     """Whether the client asks for diagnostics itself, so that they are not pushed as well."""
+    watched: OrderedDict[str, str] = field(default_factory=OrderedDict)
+    """The virtual documents that a client has the text of, each with the document that it is about."""
     _unchecked: set[str] = field(default_factory=set)
     _checks: dict[str, asyncio.Task[None]] = field(default_factory=dict)
 
@@ -94,11 +102,17 @@ class Session:
         """Whether the document of a snapshot has been edited since."""
         return self.workspace.read(snapshot.document.path) is not snapshot.source
 
+    def watch(self, uri: str, virtual: str) -> None:
+        """Note that a client shows a virtual document; the ones it asked for longest ago are let go."""
+        self.watched[virtual] = uri
+        self.watched.move_to_end(virtual)
+        while len(self.watched) > MOST_WATCHED:
+            self.watched.popitem(last=False)
+
     # ---- checking
 
     def _changed(self, document: Document) -> None:
-        if not self.pulls:
-            self._check_soon(document)
+        self._check_soon(document)
         self.check_users_of(document.path)
 
     def check_users_of(self, path: str) -> None:
@@ -106,9 +120,8 @@ class Session:
         users = [each for each in self.workspace.documents.values() if self.workspace.takes_from(each, path)]
         if users and self.pulls:
             self.refresh()
-        elif not self.pulls:
-            for document in users:
-                self._check_soon(document)
+        for document in users:
+            self._check_soon(document)
 
     def _check_soon(self, document: Document) -> None:
         self._unchecked.add(document.path)
@@ -133,7 +146,9 @@ class Session:
             await asyncio.sleep(0)
             if document.path in self._unchecked:
                 return
-        self.publish(types.PublishDiagnosticsParams(document.uri, diagnostics(snapshot), document.version))
+        if not self.pulls:
+            self.publish(types.PublishDiagnosticsParams(document.uri, diagnostics(snapshot), document.version))
+        self.checked(snapshot)
 
 
 def encoding_of(client: types.ClientCapabilities) -> Encoding:

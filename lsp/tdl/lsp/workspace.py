@@ -14,6 +14,7 @@ from lsprotocol import types
 from tdl.language.analysis import Analysis, analyse, standard
 from tdl.language.decode import decode
 from tdl.language.source import Source
+from tdl.lsp.outcomes import Outcomes
 from tdl.lsp.positions import Encoding, span_at
 from tdl.lsp.uris import path_of, uri_of
 
@@ -49,6 +50,7 @@ class Workspace:
     folders: list[str] = field(default_factory=list)
     documents: dict[str, Document] = field(default_factory=dict)
     """The open ones by path."""
+    outcomes: Outcomes = field(default_factory=Outcomes)
     _known: dict[str, _Known] = field(default_factory=dict)
     _disk: dict[str, tuple[_Stamp, Source]] = field(default_factory=dict)
 

@@ -90,14 +90,7 @@ def _value(value: float, case: Case, tensor: str) -> str:
 
 def arguments_of(case: Case) -> str:
     """`M=7 S=[3, 50] stride=2`: sizes, packs as lists, and compile-time parameters."""
-    packs: dict[str, list[int]] = {name: [] for name in case.bound.program.packs}
-    sizes: dict[str, object] = {}
-    for symbol, size in case.bound.sizes.items():
-        pack = symbol.name.rpartition(".")[0]
-        if pack in packs:
-            packs[pack].append(size)
-            sizes[pack] = packs[pack]
-        else:
-            sizes[symbol.name] = size
-    values = {name: value for name, value in case.bound.program.parameters.items() if value is not None}
-    return " ".join(f"{name}={value}" for name, value in {**sizes, **values}.items())
+    from tdl.language.cases import settings_of
+
+    parameters, sizes = settings_of(case)
+    return " ".join(f"{name}={value}" for name, value in {**sizes, **parameters}.items())

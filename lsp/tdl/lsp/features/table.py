@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lsprotocol import types
+from tdl.lsp.features.code_lens import code_lens
 from tdl.lsp.features.diagnostics import diagnostic
 from tdl.lsp.features.hover import hover
 from tdl.lsp.features.workspace_diagnostics import workspace_diagnostics
@@ -25,6 +26,7 @@ class Feature:
 
 
 DOCUMENT_FEATURES: tuple[Feature, ...] = (
+    Feature(types.TEXT_DOCUMENT_CODE_LENS, code_lens),
     Feature(types.TEXT_DOCUMENT_HOVER, hover),
     Feature(
         types.TEXT_DOCUMENT_DIAGNOSTIC,

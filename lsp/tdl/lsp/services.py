@@ -1,0 +1,108 @@
+"""What the server does with the help of its workers: previews, their virtual documents, and commands."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from typing import Any
+
+from lsprotocol import types
+from pygls.lsp.server import LanguageServer
+from tdl.lsp.commands import COMMANDS, Context
+from tdl.lsp.previews import SCHEME, Wanted, answer, payload, wanted_at, wanted_by
+from tdl.lsp.progress import ProgressBars
+from tdl.lsp.protocol import CONTENT_MODIFIED, Refused
+from tdl.lsp.session import Session
+from tdl.lsp.snapshot import Snapshot
+from tdl.lsp.workers import Progress, WorkerFailed
+
+PREVIEW = "tdl/preview"
+
+
+class Services:
+    """Asynchronous answers; each ends with its request if that is cancelled."""
+
+    def __init__(self, server: LanguageServer, session: Session) -> None:
+        self._server = server
+        self._session = session
+        self.bars = ProgressBars(server.protocol)
+
+    async def preview(self, request: Any) -> Any:
+        """`tdl/preview`: an op at a stage, with what each line came from."""
+        params = request if isinstance(request, dict) else {}
+        if "textDocument" not in params:
+            wanted = wanted_by(str(params.get("uri", "")))
+        else:
+            wanted = wanted_at(self._snapshot(_uri(params["textDocument"])), params)
+        return await self._made(wanted)
+
+    async def content(self, params: types.TextDocumentContentParams) -> types.TextDocumentContentResult:
+        """`workspace/textDocumentContent`: the text of a virtual document."""
+        wanted = wanted_by(params.uri)
+        self._session.watch(wanted.uri, params.uri)
+        return types.TextDocumentContentResult((await self._made(wanted))["text"])
+
+    async def execute(self, params: types.ExecuteCommandParams) -> Any:
+        """`workspace/executeCommand`: one of our commands, shown as work under way."""
+        verb, run = COMMANDS.get(params.command, (None, None))
+        if verb is None or run is None:
+            raise Refused(f"there is no command `{params.command}`", types.ErrorCodes.InvalidParams.value)
+        arguments = params.arguments[0] if params.arguments else None
+        if not isinstance(arguments, dict):
+            raise Refused(f'`{params.command}` takes one argument, {{"uri", "name"}}')
+        snapshot = self._snapshot(str(arguments.get("uri", "")))
+        token = await self.bars.token(params.work_done_token, self._session.client)
+        work = partial(self._run, run, snapshot, arguments)
+        return await self.bars.run(token, f"{verb} {arguments.get('name', '')}", work)
+
+    async def _run(self, run: Any, snapshot: Snapshot, arguments: dict[str, Any], report: Progress) -> Any:
+        context = Context(self._session, self._say, self._show, report)
+        try:
+            result = await run(context, snapshot, arguments)
+        except WorkerFailed as error:
+            raise Refused(str(error)) from None
+        self._refresh_lenses()
+        return result
+
+    # ----
+
+    def _snapshot(self, uri: str) -> Snapshot:
+        snapshot = self._session.snapshot(uri)
+        if snapshot is None:
+            raise Refused(f"there is no {uri}: it is not open, and no file that can be read")
+        return snapshot
+
+    async def _made(self, wanted: Wanted) -> dict[str, Any]:
+        await asyncio.sleep(0)
+        snapshot = self._snapshot(wanted.uri)
+        try:
+            made = await self._session.workers.code.run("preview", payload(snapshot, wanted))
+        except WorkerFailed as error:
+            raise Refused(str(error)) from None
+        if self._session.is_stale(snapshot):
+            raise Refused("the document was edited since", CONTENT_MODIFIED)
+        return answer(snapshot, wanted, made)
+
+    def _say(self, kind: types.MessageType, message: str) -> None:
+        self._server.window_show_message(types.ShowMessageParams(kind, message))
+
+    def _show(self, uri: str) -> None:
+        window, workspace = self._session.client.window, self._session.client.workspace
+        can_show = window is not None and window.show_document is not None and window.show_document.support
+        if can_show and workspace is not None and workspace.text_document_content is not None:
+            self._server.window_show_document(types.ShowDocumentParams(uri))
+
+    def _refresh_lenses(self) -> None:
+        workspace = self._session.client.workspace
+        if workspace is not None and workspace.code_lens is not None and workspace.code_lens.refresh_support:
+            self._server.workspace_code_lens_refresh(None)
+
+
+def _uri(document: Any) -> str:
+    uri = document.get("uri") if isinstance(document, dict) else None
+    if not isinstance(uri, str):
+        raise Refused("a textDocument is {uri}")
+    return uri
+
+
+__all__ = ["PREVIEW", "SCHEME", "Services"]
