@@ -97,6 +97,17 @@ def test_more_sizes_than_kernels_are_kept_for(product):
         np.testing.assert_array_equal(op(a, packed), a @ b)
 
 
+@pytest.mark.parametrize("times", [1, 2])
+def test_calls_are_fast_also_where_the_kernel_was_kept(product, times):
+    for _ in range(times):  # the second op of these finds the record of the first
+        op = product().product
+        a, b = arrays(3, 5, 20)
+        packed = op.pack("B", b)
+        op(a, packed)
+    (fast,) = op._packed_calls.values()
+    np.testing.assert_array_equal(fast(None, a, packed.array), a @ b)
+
+
 def test_results_into_an_array(product):
     op = product().product
     a, b = arrays(3, 5, 20)

@@ -105,6 +105,13 @@ class Packed:
         return f"<packed {self.packing}>"
 
 
+def canonical(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The object that NumPy has for a dtype of the language."""
+    found = dtype_of(dtype)
+    assert found is not None
+    return numpy_dtype(found)
+
+
 def packings_of(nest: Nest, sizes: Mapping[Symbol, int], only: str | None = None) -> tuple[Packing, ...]:
     """How the packed inputs of a nest (or one of them) are stored at sizes. Raises KeyError for one that is missing."""
     known = Known(size_facts(nest.program))

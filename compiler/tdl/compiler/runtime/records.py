@@ -10,7 +10,7 @@ import json
 import os
 import pickle
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import cache
 from hashlib import blake2b
 from typing import Any
@@ -19,7 +19,7 @@ from tdl.compiler.backends.llvm.context import Site
 from tdl.compiler.backends.llvm.target import host
 from tdl.compiler.runtime import cache as files
 from tdl.compiler.runtime.compile import Kernel, load_kept
-from tdl.compiler.runtime.packing import Packing
+from tdl.compiler.runtime.packing import Packing, canonical
 from tdl.compiler.runtime.work import Needs
 from tdl.language.forms import Symbol
 from tdl.language.scope import Declaration
@@ -46,7 +46,7 @@ def read(key: str) -> Kernel | None:
     if found is None:
         return None
     needs = Needs(**content["needs"])
-    packings: tuple[Packing, ...] = pickle.loads(bytes.fromhex(content["packings"])) if content["packings"] else ()
+    packings = _packings(content["packings"])
     return Kernel(
         content["code"],
         (name, workspace),
@@ -58,6 +58,12 @@ def read(key: str) -> Kernel | None:
         content["is_parallel"],
         content["is_streaming"],
     )
+
+
+def _packings(kept: str) -> tuple[Packing, ...]:
+    """Packings with the dtype objects that arrays have, which unpickled ones are not: fast calls tell them by identity."""
+    found: tuple[Packing, ...] = pickle.loads(bytes.fromhex(kept)) if kept else ()
+    return tuple(replace(each, dtype=canonical(each.dtype)) for each in found)
 
 
 def write(key: str, kernel: Kernel, sizes: Mapping[Symbol, int]) -> None:
