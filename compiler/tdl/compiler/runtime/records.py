@@ -61,7 +61,7 @@ def read(key: str) -> Kernel | None:
 
 
 def _packings(kept: str) -> tuple[Packing, ...]:
-    """Packings with the dtype objects that arrays have, which unpickled ones are not: fast calls tell them by identity."""
+    """Packings with the dtype objects that arrays have, by which fast calls tell them; unpickled ones are others."""
     found: tuple[Packing, ...] = pickle.loads(bytes.fromhex(kept)) if kept else ()
     return tuple(replace(each, dtype=canonical(each.dtype)) for each in found)
 
