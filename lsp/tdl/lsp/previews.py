@@ -6,6 +6,7 @@ tdl-preview:/matmul.s?stage=asm&op=matmul&sizes=bench&uri=file%3A%2F%2F%2Ff.tdl
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 from urllib.parse import parse_qs, quote, urlencode, urlsplit
 
@@ -154,10 +155,12 @@ def _link(snapshot: Snapshot, op: dict[str, Any], schedule: dict[str, Any] | Non
 
 def _place(snapshot: Snapshot, item: dict[str, Any], start: int, end: int) -> Any:
     location = snapshot.location(item["path"], Span(start, end).shifted(item["offset"]))
-    return None if location is None else _CONVERTER.unstructure(location)
+    return None if location is None else _converter().unstructure(location)
 
 
-_CONVERTER = converters.get_converter()
+@cache
+def _converter() -> Any:
+    return converters.get_converter()
 
 
 def _position(plain: Any) -> types.Position:

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from lsprotocol import types
-from tdl.compiler.schedule.check import check_schedules, schedule_by_schedule
 from tdl.language import syntax
 from tdl.language.analysis import Analysis
 from tdl.language.diagnostic import Diagnostic
@@ -46,14 +45,22 @@ class Snapshot:
     @cached_property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """Everything wrong with the document: what the language says, and which schedule lines are refused."""
-        found = (*self.analysis.diagnostics, *check_schedules(self.analysis))
+        refused = (each for of_one in self._refused() for each in of_one)
+        found = (*self.analysis.diagnostics, *refused)
         return tuple(sorted(found, key=lambda each: (each.primary.start, each.primary.end)))
 
     def warm(self) -> Iterator[None]:
         """Work `diagnostics` out in slices, after each of which the caller may do other things or stop."""
         yield
-        for _ in schedule_by_schedule(self.analysis):
+        for _ in self._refused():
             yield
+
+    def _refused(self) -> Iterator[tuple[Diagnostic, ...]]:
+        """What is wrong with one schedule after the other."""
+        if any(isinstance(entry.placed.item, syntax.Schedule) for entry in self.analysis.module.entries):
+            from tdl.compiler.schedule.check import schedule_by_schedule  # half of what a server would load at start
+
+            yield from schedule_by_schedule(self.analysis)
 
     # ---- places of this document
 

@@ -12,7 +12,6 @@ import re
 from functools import lru_cache
 from pathlib import Path, PurePath
 from urllib.parse import unquote, urlsplit
-from urllib.request import url2pathname
 
 _DRIVE = re.compile(r"^/[a-zA-Z]:")
 
@@ -25,7 +24,7 @@ def path_of(uri: str) -> str:
     path = unquote(parts.path)
     if os.name == "nt":  # pragma: no cover
         host = f"//{parts.netloc}" if parts.netloc else ""
-        return str(PurePath(host + url2pathname(path.lstrip("/") if _DRIVE.match(path) else path)))
+        return str(PurePath(host + (path[1:] if _DRIVE.match(path) else path)))
     return str(PurePath(path))
 
 

@@ -24,7 +24,21 @@ def main() -> None:
 
         print(f"tdlc {VERSION}")
         return
+    if sys.argv[1:] in (["lsp"], ["lsp", "--stdio"]):
+        sys.exit(_serve())
     sys.exit(_run())
+
+
+def _serve() -> int:
+    """An editor waits for its server, which needs nothing of what reads a command line."""
+    gc.set_threshold(1_000_000, 20, 100)
+    from importlib import import_module
+
+    try:
+        code: int = import_module("tdl.lsp.main").serve_stdio()
+    except ModuleNotFoundError:
+        return _run()  # which says what to install
+    return code
 
 
 def _run() -> int:
