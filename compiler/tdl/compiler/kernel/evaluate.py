@@ -16,9 +16,9 @@ from contextlib import contextmanager
 from math import prod
 
 import numpy as np
-from tdl.compiler.kernel.expressions import Expressions, Lane, Storage, Value, size_of, some, spread
+from tdl.compiler.kernel.expressions import Expressions, Storage, Value, size_of, some, spread
 from tdl.compiler.kernel.printing import line_of
-from tdl.compiler.kernel.reducers import across_lanes, identity
+from tdl.compiler.kernel.reducers import Lane, across_lanes, identity
 from tdl.compiler.kernel.tree import (
     Allocate,
     Guard,

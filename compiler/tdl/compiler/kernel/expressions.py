@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from tdl.compiler.kernel.reducers import builtin_combined, identity, is_winner
+from tdl.compiler.kernel.reducers import Lane, builtin_combined, identity, is_winner
 from tdl.compiler.kernel.tree import Checked
 from tdl.language import arithmetic, forms, tree
 from tdl.language.arrays import Array
@@ -33,14 +33,6 @@ class Storage:
 
     values: Array
     written: Array | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Lane:
-    """How many lanes there are, and which of them run."""
-
-    count: int
-    mask: Array
 
 
 def size_of(value: Value) -> int:
@@ -74,9 +66,10 @@ class Expressions:
     def where(self, condition: Value) -> Iterator[bool]:
         """Within the block, only lanes in which the condition holds run. Gives whether it is to run at all."""
         before = self.lane
-        if before is None or not size_of(condition):
+        if not size_of(condition):
             yield bool(condition)
             return
+        assert before is not None
         self.lane = Lane(before.count, before.mask & condition)
         yield some(self.lane.mask)
         self.lane = before

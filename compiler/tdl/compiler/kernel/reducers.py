@@ -7,6 +7,7 @@ equal keys wins in whatever order they come. Nothing found yet is at the greates
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -23,10 +24,18 @@ _OPERATORS: dict[str, BinaryOperator] = {
 }  # fmt: skip
 
 
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """How many lanes there are, and which of them run."""
+
+    count: int
+    mask: Array
+
+
 class Combines(Protocol):
     """What runs a reducer's expressions."""
 
-    lane: Any
+    lane: Lane | None
 
     def expr(self, expr: Expr) -> Value: ...
 
@@ -75,9 +84,10 @@ def across_lanes(reducer: Reducer, values: list[Value], mask: Array, runs: Combi
     """One accumulator's values for all lanes that run: the upper half with the lower, until one is left."""
     nothing = identity(reducer, len(values), runs.expr)
     every = [np.where(mask, value, other) for value, other in zip(values, nothing)]
-    before, runs.lane = runs.lane, None
+    before = runs.lane
     while len(every[0]) > 1:
         half = len(every[0]) // 2
+        runs.lane = Lane(half, np.ones(half, np.bool_))
         every = runs.combined(reducer, [each[:half] for each in every], [each[half:] for each in every])
     runs.lane = before
     return [each[0] for each in every]

@@ -14,6 +14,7 @@ from tdl.compiler.kernel import tree as nodes
 from tdl.compiler.lower.known import Known
 from tdl.compiler.lower.polynomials import expanded
 from tdl.compiler.lower.simplify import simplified
+from tdl.compiler.schedule.extremes import sides
 from tdl.compiler.schedule.tree import Buffer, Nest
 from tdl.language import forms
 from tdl.language.diagnostic import InternalError
@@ -56,10 +57,10 @@ def storage_of(nest: Nest, buffer: Buffer, known: Known) -> Storage:
     for axis, count in buffer.ring:
         extents[axis] = forms.constant(count)
     is_packed = buffer.tensor in nest.packed
+    if buffer.layout is not None or buffer.at is not None:
+        extents = [_bound(extent, size, known) for extent, size in zip(extents, tensor.shape)]
     if buffer.layout is not None:
         extents = [_reach(form, extents, known, is_packed) for form in buffer.layout]
-    elif buffer.at is not None:
-        extents = [_bound(extent, known) for extent in extents]
     memory: nodes.Memory = "workspace" if buffer.at is None and buffer.memory == "arena" else buffer.memory
     is_own = memory not in ("global", "workspace")
     factors = [_natural(extent, known) for extent in extents]
@@ -77,15 +78,16 @@ def _natural(extent: Form, known: Known) -> Form:
     return extent if known.holds(extent) else forms.extreme("max", extent, forms.ZERO)
 
 
-def _bound(extent: Form, known: Known) -> Form:
-    """What an extent never exceeds: a number, or a form over sizes."""
+def _bound(extent: Form, size: Form, known: Known) -> Form:
+    """What an extent never exceeds: a number, or a form over sizes; at worst that of the tensor's whole axis."""
     number = known.number(extent, "greatest")
-    if number is not None:
-        return forms.constant(max(number, 0))
-    over_sizes = known.end(extent, "greatest")
-    if over_sizes is None:
-        raise InternalError(f"the extent {extent} of a buffer is not bounded by sizes")
-    return over_sizes
+    if number is None and (over_sizes := known.end(extent, "greatest")) is not None:
+        return over_sizes
+    if number is None:
+        kind, parts = sides(extent)  # `min(N, f + 1) - max(0, f)` is at most 1, whatever f is
+        numbers = [known.number(part, "greatest") for part in parts] if kind == "min" else []
+        number = min((each for each in numbers if each is not None), default=None)
+    return size if number is None else forms.constant(max(number, 0))
 
 
 def _whole_vectors(extent: Form, dtype: Type) -> Form:
@@ -113,7 +115,7 @@ def _reach(form: Form, extents: list[Form], known: Known, is_packed: bool) -> Fo
         return forms.constant(count)
     inside = known
     for axis, extent in enumerate(extents):
-        inside = inside.inside(_axis(axis), forms.ZERO, _bound(extent, known))
+        inside = inside.inside(_axis(axis), forms.ZERO, extent)
     most = inside.number(form, "greatest")
     over_sizes = inside.end(form, "greatest") if most is None else forms.constant(most)
     reached = None if over_sizes is None else over_sizes + 1

@@ -1,5 +1,7 @@
 """Runs a nest, one statement at a time: the referee of every primitive.
 
+A nest is turned into Python functions first, one for each node, expression and form, since loops ask the same again.
+
 It is strict where a compiled kernel is fast: storage is made anew for each iteration of the loop it belongs to, holds
 nothing at first, and an element that is read before it is written, or lies outside of its buffer, is an error of ours.
 Loops of every kind run in order, unless a `Watch` says otherwise. Elements are addressed as the buffers say, by origin,
@@ -8,15 +10,18 @@ layout and ring.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
-from tdl.compiler.schedule.calls import Invocation, invocation
+from tdl.compiler.schedule.callables import FormFunction, form_function
+from tdl.compiler.schedule.calls import invocation
 from tdl.compiler.schedule.initial import with_initialisations
 from tdl.compiler.schedule.operands import Operand
 from tdl.compiler.schedule.tree import Buffer, Copy, Initial, Leaf, Loop, Nest, Node, Stage, Store, Update
-from tdl.language import arithmetic, forms, tree
+from tdl.language import arithmetic, tree
 from tdl.language.arrays import Array, numpy_dtype
 from tdl.language.diagnostic import InternalError
 from tdl.language.dtypes import DType
@@ -26,9 +31,16 @@ from tdl.language.forms import Form, Symbol
 
 Value = Any
 """A NumPy scalar."""
+Evaluate = Callable[[], Value]
 Element = tuple[int, ...]
 Place = tuple[int, Element]
 """Which storage (each time it is made it has another number), and where in it."""
+Placed = tuple[str, Element]
+"""An element of a tensor."""
+
+_OPERATORS: dict[str, tree.BinaryOperator] = {
+    "sum": "add", "prod": "mul", "max": "max", "min": "min", "any": "or", "all": "and",
+}  # fmt: skip
 
 
 class Watch:
@@ -55,85 +67,120 @@ def evaluate_nest(
     nest: Nest, inputs: Mapping[str, Array], sizes: Mapping[Symbol, int], watch: Watch | None = None
 ) -> dict[str, Array]:
     """The outputs of a nest, by name. Raises what the program raises; InternalError for a nest that is wrong."""
-    runner = _Runner(with_initialisations(nest), inputs, sizes, watch or Watch())
+    runner = _Runner(with_initialisations(nest), inputs, sizes, watch)
     with np.errstate(all="ignore"):
-        runner.allocate(None)
-        runner.nodes(runner.nest.body)
+        for make in runner.storages(None):
+            make()
+        for run in map(runner.node, runner.nest.body):
+            run()
     return {name: runner.result(name) for name in nest.program.outputs}
 
 
+@dataclass(slots=True)
+class _Storage:
+    """A buffer while it is kept: which one it is, the range of each axis that is no ring, and what it holds.
+
+    `place` says where elements are kept that are not kept under their own coordinates.
+    """
+
+    number: int
+    origin: Element
+    bounds: tuple[tuple[int, int] | None, ...]
+    place: Callable[[Element], Element] | None
+    kept: dict[Element, tuple[Element, Value]] = field(default_factory=dict)
+
+    def at(self, tensor: str, element: Element) -> Element:
+        for axis, (each, bound) in enumerate(zip(element, self.bounds)):
+            if bound is not None and not bound[0] <= each < bound[1]:
+                raise InternalError(f"{tensor}{list(element)} is outside of its buffer on axis {axis}")
+        return element if self.place is None else self.place(element)
+
+
+def _same(value: Value) -> Value:
+    return value
+
+
 class _Runner:
-    def __init__(self, nest: Nest, inputs: Mapping[str, Array], sizes: Mapping[Symbol, int], watch: Watch) -> None:
-        self.nest = nest
-        self.inputs = inputs
-        self.watch = watch
+    """Its methods make functions; these read and change `values`, `storage` and `locals`."""
+
+    def __init__(
+        self, nest: Nest, inputs: Mapping[str, Array], sizes: Mapping[Symbol, int], watch: Watch | None
+    ) -> None:
+        self.nest, self.inputs = nest, inputs
+        self.watch, self.is_watched = watch or Watch(), watch is not None
         self.running: Leaf | None = None
         self.made = 0
-        self.calls: dict[Symbol, Invocation] = {}
-        self.numbers: dict[str, int] = {}
         self.values: dict[Symbol, int] = dict(sizes)
         for name, value in nest.program.parameters.items():
             if isinstance(value, int):
                 self.values[Symbol(name, "param")] = int(value)
-        self.storage: dict[str, dict[Element, tuple[Element, Value]]] = {}
-        self.origins: dict[str, Element] = {}
-        self.extents: dict[str, Element] = {}
+        self.storage: dict[str, _Storage] = {}
         self.locals: dict[str, Value] = {}
         self.winners: dict[tuple[str, Element], Element | None] = {}
-        self.shapes = {name: tuple(map(self.form, tensor.shape)) for name, tensor in nest.program.tensors.items()}
+
+    def form(self, form: Form, through: Mapping[str, str] | None = None) -> FormFunction:
+        return form_function(form, lambda expr: self.expr(expr, through or {}))
 
     # ---- storage
 
-    def allocate(self, loop: Symbol | None) -> None:
-        """Fresh storage for everything kept for one iteration of a loop."""
-        for name, buffer in self.nest.buffers.items():
-            if buffer.at == loop:
-                self.made += 1
-                self.numbers[name] = self.made
-                self.storage[name] = {}
-                self.origins[name] = tuple(map(self.form, buffer.origin))
-                self.extents[name] = tuple(map(self.form, buffer.extents))
+    def storages(self, loop: Symbol | None) -> list[Callable[[], None]]:
+        """What makes fresh storage for everything kept for one iteration of a loop."""
+        return [self.storage_of(buffer) for buffer in self.nest.buffers.values() if buffer.at == loop]
 
-    def place(self, tensor: str, element: Element) -> tuple[Buffer, Element]:
-        """Where an element is kept."""
-        buffer = self.nest.buffers[tensor]
-        offsets = tuple(each - origin for each, origin in zip(element, self.origins[tensor]))
-        rings = dict(buffer.ring)
-        for axis, offset in enumerate(offsets):
-            if axis not in rings and not 0 <= offset < self.extents[tensor][axis]:
-                raise InternalError(f"{tensor}{list(element)} is outside of its buffer on axis {axis}")
-        at = tuple(
-            each % rings[axis] if axis in rings else offset for axis, (each, offset) in enumerate(zip(element, offsets))
-        )
-        if buffer.layout is not None:
-            axes = {Symbol(str(axis), "index"): forms.constant(offset) for axis, offset in enumerate(at)}
-            at = tuple(forms.substitute(form, axes).constant for form in buffer.layout)
-        return buffer, at
+    def storage_of(self, buffer: Buffer) -> Callable[[], None]:
+        origins, extents = list(map(self.form, buffer.origin)), list(map(self.form, buffer.extents))
+        rings, values = dict(buffer.ring), self.values
+        layout = None if buffer.layout is None else [self.form(each) for each in buffer.layout]
+        free = [axis not in rings for axis in range(len(extents))]
+        axes = [Symbol(str(axis), "index") for axis in range(len(extents))]
+
+        def place(element: Element) -> Element:
+            """Where an element of a buffer with rings or a layout is kept."""
+            origin = self.storage[buffer.tensor].origin
+            at = tuple(
+                each % rings[axis] if axis in rings else each - origin[axis] for axis, each in enumerate(element)
+            )
+            if layout is None:
+                return at
+            inside = dict(zip(axes, at))
+            return tuple(form(inside) for form in layout)
+
+        def make() -> None:
+            self.made += 1
+            origin = tuple([form(values) for form in origins])
+            ends = tuple([start + form(values) for start, form in zip(origin, extents)])
+            bounds = tuple((start, end) if is_free else None for start, end, is_free in zip(origin, ends, free))
+            self.storage[buffer.tensor] = _Storage(self.made, origin, bounds, place if rings or layout else None)
+
+        return make
+
+    def touched(self, storage: _Storage, tensor: str, at: Element, is_write: bool) -> None:
+        if self.running is not None:
+            self.watch.touch(self.running, tensor, (storage.number, at), is_write)
 
     def read(self, tensor: str, element: Element) -> Value:
         if tensor in self.inputs:
             return self.inputs[tensor][element]
-        _, at = self.place(tensor, element)
-        self.touched(tensor, at, False)
-        try:
-            owner, value = self.storage[tensor][at]
-        except KeyError:
-            raise InternalError(f"{tensor}{list(element)} is read before it is written") from None
-        if owner != element:
-            raise InternalError(f"{tensor}{list(element)} is read where {list(owner)} was written last")
-        return value
+        storage = self.storage[tensor]
+        at = storage.at(tensor, element)
+        if self.is_watched:
+            self.touched(storage, tensor, at, False)
+        found = storage.kept.get(at)
+        if found is None:
+            raise InternalError(f"{tensor}{list(element)} is read before it is written")
+        if found[0] != element:
+            raise InternalError(f"{tensor}{list(element)} is read where {list(found[0])} was written last")
+        return found[1]
 
     def write(self, tensor: str, element: Element, value: Value) -> None:
-        _, at = self.place(tensor, element)
-        self.touched(tensor, at, True)
-        self.storage[tensor][at] = (element, value)
-
-    def touched(self, tensor: str, at: Element, is_write: bool) -> None:
-        if self.running is not None:
-            self.watch.touch(self.running, tensor, (self.numbers[tensor], at), is_write)
+        storage = self.storage[tensor]
+        at = storage.at(tensor, element)
+        if self.is_watched:
+            self.touched(storage, tensor, at, True)
+        storage.kept[at] = (element, value)
 
     def result(self, name: str) -> Array:
-        shape = tuple(max(size, 0) for size in self.shapes[name])
+        shape = tuple(max(self.form(size)(self.values), 0) for size in self.nest.program.tensors[name].shape)
         result = np.zeros(shape, numpy_dtype(self.nest.tensors[name].dtype))
         for element in np.ndindex(*shape):
             result[element] = self.read(name, element)
@@ -141,89 +188,141 @@ class _Runner:
 
     # ---- nodes
 
-    def nodes(self, nodes: Sequence[Node]) -> None:
-        for node in nodes:
-            match node:
-                case Loop() if node.intrinsic is not None:
-                    self.call(node)
-                case Loop():
-                    self.loop(node)
-                case Leaf():
-                    self.leaf(node)
+    def node(self, node: Node) -> Callable[[], None]:
+        if isinstance(node, Leaf):
+            return self.leaf(node)
+        return self.loop(node) if node.intrinsic is None else self.call(node)
 
-    def loop(self, loop: Loop) -> None:
-        values = range(self.form(loop.lo), self.form(loop.hi))
-        self.watch.enter(loop)
-        for value in self.watch.order(loop, values[::-1] if loop.descending else values):
-            self.watch.iterate(loop, value)
-            self.values[loop.symbol] = value
-            self.allocate(loop.symbol)
-            self.nodes(loop.body)
-        self.values.pop(loop.symbol, None)
-        self.watch.leave(loop)
+    def loop(self, loop: Loop) -> Callable[[], None]:
+        lo, hi, values, watch = self.form(loop.lo), self.form(loop.hi), self.values, self.watch
+        makes = self.storages(loop.symbol)
+        body = [*makes, *map(self.node, loop.body)]
 
-    def call(self, loop: Loop) -> None:
+        def run() -> None:
+            every = range(lo(values), hi(values))
+            watch.enter(loop)
+            for value in watch.order(loop, every[::-1] if loop.descending else every):
+                watch.iterate(loop, value)
+                values[loop.symbol] = value
+                for each in body:
+                    each()
+            values.pop(loop.symbol, None)
+            watch.leave(loop)
+
+        return run
+
+    def call(self, loop: Loop) -> Callable[[], None]:
         """A tensorized loop: all operands are read, the intrinsic's meaning computed, its result written."""
-        if loop.symbol not in self.calls:
-            self.calls[loop.symbol] = invocation(self.nest, loop)
-        call = self.calls[loop.symbol]
-        if isinstance(self.nest.stages[call.leaf.stage].work, Copy) and not self.is_all_written(call):
-            self.loop(loop)  # a copy may take what nobody wrote, which no value stands for
-            return
-        program, self.running = call.intrinsic.program, call.leaf
-        inputs = {each.name: self.operand(each, program) for each in call.inputs}
-        (result,) = evaluate(program, inputs, {}).values()
-        for element, value in zip(call.output.elements(), result.ravel()):
-            self.write(call.output.tensor, tuple(map(self.form, element)), value)
-        self.running = None
+        call, plain = invocation(self.nest, loop), self.loop(loop)
+        program, is_copy = call.intrinsic.program, isinstance(self.nest.stages[call.leaf.stage].work, Copy)
+        inputs = {each.name: self.elements(each) for each in call.inputs}
+        shapes = {name: [size.constant for size in program.tensors[name].shape] for name in inputs}
+        output = self.elements(call.output)
 
-    def is_all_written(self, call: Invocation) -> bool:
-        elements = ((each.tensor, tuple(map(self.form, at))) for each in call.inputs for at in each.elements())
-        return all(self.is_written(*element) for element in elements)
+        def operand(name: str) -> Array:
+            found = [self.read(*place()) for place in inputs[name]]
+            return np.array(found, numpy_dtype(program.tensors[name].dtype)).reshape(shapes[name])
 
-    def operand(self, operand: Operand, program: tree.Program) -> Array:
-        tensor = program.tensors[operand.name]
-        values = [self.read(operand.tensor, tuple(map(self.form, each))) for each in operand.elements()]
-        return np.array(values, numpy_dtype(tensor.dtype)).reshape([size.constant for size in tensor.shape])
+        def run() -> None:
+            if is_copy and not all(self.is_written(*place()) for places in inputs.values() for place in places):
+                plain()  # a copy may take what nobody wrote, which no value stands for
+                return
+            self.running = call.leaf
+            (result,) = evaluate(program, {name: operand(name) for name in inputs}, {}).values()
+            for place, value in zip(output, result.ravel()):
+                self.write(*place(), value)
+            self.running = None
 
-    def leaf(self, leaf: Leaf) -> None:
-        if any(self.form(guard) < 0 for guard in leaf.guards):
-            return
-        stage = self.nest.stages[leaf.stage]
-        outer, self.running = dict(self.values), leaf
-        self.values.update({own: self.form(form) for own, form in leaf.at})
-        through = dict(leaf.through)
-        if all(bool(self.expr(each, through)) for each in (stage.domain, stage.filter) if each is not None):
-            self.statement(stage, through)
-        self.values, self.running = outer, None
+        return run
 
-    def statement(self, stage: Stage, through: Mapping[str, str]) -> None:
+    def elements(self, operand: Operand) -> list[Callable[[], Placed]]:
+        return [self.placed(operand.tensor, element) for element in operand.elements()]
+
+    def leaf(self, leaf: Leaf) -> Callable[[], None]:
+        stage, through, values = self.nest.stages[leaf.stage], dict(leaf.through), self.values
+        guards = [self.form(guard) for guard in leaf.guards]
+        own = [(symbol, self.form(form)) for symbol, form in leaf.at]
+        tests = [self.expr(each, through) for each in (stage.domain, stage.filter) if each is not None]
+        statement = self.statement(stage, through)
+
+        def run() -> None:
+            for guard in guards:
+                if guard(values) < 0:
+                    return
+            outer = [(symbol, values.get(symbol)) for symbol, _ in own]
+            inner = [form(values) for _, form in own]
+            for (symbol, _), value in zip(own, inner):
+                values[symbol] = value
+            self.running = leaf
+            if all(bool(test()) for test in tests):
+                statement()
+            self.running = None
+            for symbol, before in outer:
+                if before is None:
+                    del values[symbol]
+                else:
+                    values[symbol] = before
+
+        return run
+
+    def statement(self, stage: Stage, through: Mapping[str, str]) -> Callable[[], None]:
         match stage.work:
             case Store(targets, values):
-                for target, value in zip(targets, [self.expr(each, through) for each in values]):
-                    self.write(*self.target(target, through), value)
+                return self.store(
+                    [self.target(each, through) for each in targets], [self.expr(each, through) for each in values]
+                )
             case Copy(target, source):
-                self.copy(self.target(target, through), self.target(source, through), is_in=stage.name == target.tensor)
+                places = self.target(target, through), self.target(source, through)
+                return lambda: self.copy(places[0](), places[1](), is_in=stage.name == target.tensor)
             case Initial(targets, reducer):
-                for target, value in zip(targets, self.identity(reducer, through)):
-                    self.write(*self.target(target, through), value)
-                self.winners[self.target(targets[0], through)] = None
-            case Update(targets, reducer, args):
-                places = [self.target(target, through) for target in targets]
-                old = [self.read(*place) for place in places]
-                new = [self.expr(each, through) for each in args]
-                if reducer.is_builtin and reducer.name.startswith("arg"):
-                    at = tuple(self.values[binder.index] for binder in stage.reduction)
-                    result = new if self.wins(reducer.name, places[0], new[0], old[0], at) else old
-                else:
-                    result = self.combined(reducer, old, new, through)
-                for place, value in zip(places, result):
-                    self.write(*place, value)
+                return self.initial([self.target(each, through) for each in targets], self.identity(reducer, through))
+            case Update():
+                return self.update(stage, stage.work, through)
 
-    def copy(self, to: tuple[str, Element], origin: tuple[str, Element], *, is_in: bool) -> None:
+    def store(self, targets: list[Callable[[], Placed]], values: list[Evaluate]) -> Callable[[], None]:
+        def run() -> None:
+            found = [value() for value in values]
+            for target, value in zip(targets, found):
+                self.write(*target(), value)
+
+        return run
+
+    def initial(self, targets: list[Callable[[], Placed]], values: list[Evaluate]) -> Callable[[], None]:
+        store = self.store(targets, values)
+
+        def run() -> None:
+            store()
+            self.winners[targets[0]()] = None
+
+        return run
+
+    def update(self, stage: Stage, work: Update, through: Mapping[str, str]) -> Callable[[], None]:
+        reducer, values = work.reducer, self.values
+        targets = [self.target(target, through) for target in work.targets]
+        args = [self.expr(each, through) for each in work.args]
+        combine = self.combining(reducer, through)
+        is_winner = reducer.is_builtin and reducer.name.startswith("arg")
+        over = [binder.index for binder in stage.reduction]
+
+        def run() -> None:
+            places = [target() for target in targets]
+            old = [self.read(*place) for place in places]
+            new = [arg() for arg in args]
+            if is_winner:
+                at = tuple([values[index] for index in over])
+                result = new if self.wins(reducer.name, places[0], new[0], old[0], at) else old
+            else:
+                result = combine(old, new)
+            for place, value in zip(places, result):
+                self.write(*place, value)
+
+        return run
+
+    def copy(self, to: Placed, origin: Placed, *, is_in: bool) -> None:
         """A copy in may take more than is needed, even what was not written yet; one out only what was written."""
         if is_in and not self.is_written(*origin):
-            self.storage[to[0]].pop(self.place(*to)[1], None)
+            storage = self.storage[to[0]]
+            storage.kept.pop(storage.at(*to), None)
             return
         self.write(*to, self.read(*origin))
         self.winners[to] = self.winners.get(origin)
@@ -231,15 +330,20 @@ class _Runner:
     def is_written(self, tensor: str, element: Element) -> bool:
         if tensor in self.inputs:
             return True
-        _, at = self.place(tensor, element)
-        return at in self.storage[tensor] and self.storage[tensor][at][0] == element
+        storage = self.storage[tensor]
+        found = storage.kept.get(storage.at(tensor, element))
+        return found is not None and found[0] == element
 
-    def target(self, target: tree.Target, through: Mapping[str, str]) -> tuple[str, Element]:
-        return through.get(target.tensor, target.tensor), tuple(map(self.form, target.coordinates))
+    def target(self, target: tree.Target, through: Mapping[str, str]) -> Callable[[], Placed]:
+        return self.placed(through.get(target.tensor, target.tensor), target.coordinates)
+
+    def placed(self, tensor: str, coordinates: Sequence[Form]) -> Callable[[], Placed]:
+        functions, values = list(map(self.form, coordinates)), self.values
+        return lambda: (tensor, tuple([function(values) for function in functions]))
 
     # ---- reducers
 
-    def identity(self, reducer: tree.Reducer, through: Mapping[str, str]) -> list[Value]:
+    def identity(self, reducer: tree.Reducer, through: Mapping[str, str]) -> list[Evaluate]:
         if not reducer.is_builtin:
             return [self.expr(each, through) for each in reducer.identity]
         first, *payloads = reducer.dtypes
@@ -249,9 +353,9 @@ class _Runner:
         name = reducer.name.removeprefix("arg")
         value = {"sum": 0, "prod": 1, "any": False, "all": True, "max": least, "min": greatest}[name]
         found = [arithmetic.number(value, first), *(arithmetic.number(0, each) for each in payloads)]
-        return found
+        return [partial(_same, each) for each in found]
 
-    def wins(self, name: str, place: tuple[str, Element], new: Value, old: Value, at: Element) -> bool:
+    def wins(self, name: str, place: Placed, new: Value, old: Value, at: Element) -> bool:
         """Whether a key found at a point of the reduction beats the one before; the first of equals in its order."""
         before = self.winners.get(place)
         is_nan, was_nan = new != new, old != old
@@ -262,128 +366,133 @@ class _Runner:
             return True
         return False
 
-    def combined(
-        self, reducer: tree.Reducer, old: list[Value], new: list[Value], through: Mapping[str, str]
-    ) -> list[Value]:
+    def combining(
+        self, reducer: tree.Reducer, through: Mapping[str, str]
+    ) -> Callable[[list[Value], list[Value]], list[Value]]:
         if not reducer.is_builtin:
-            before = dict(self.locals)
-            self.locals.update(zip((*reducer.left, *reducer.right), (*old, *new)))
-            result = [self.expr(each, through) for each in reducer.combine]
-            self.locals = before
-            return result
-        dtype = reducer.dtypes[0]
-        match reducer.name:
-            case "argmax" | "argmin":
-                raise InternalError(f"{reducer.name} has several values, and is the whole of its definition")
-            case "any" | "all":
-                return [arithmetic.binary("or" if reducer.name == "any" else "and", old[0], new[0], dtype)]
-            case "sum" | "prod":
-                return [arithmetic.binary("add" if reducer.name == "sum" else "mul", old[0], new[0], dtype)]
-        return [arithmetic.binary("max" if reducer.name == "max" else "min", old[0], new[0], dtype)]
+            parts, names = [self.expr(each, through) for each in reducer.combine], (*reducer.left, *reducer.right)
+
+            def combine(old: list[Value], new: list[Value]) -> list[Value]:
+                before = dict(self.locals)
+                self.locals.update(zip(names, (*old, *new)))
+                result = [part() for part in parts]
+                self.locals = before
+                return result
+
+            return combine
+        dtype, operator = reducer.dtypes[0], _OPERATORS.get(reducer.name)
+        if operator is None:  # a winner, which is the whole of its definition
+            return lambda old, new: old
+        return lambda old, new: [arithmetic.binary(operator, old[0], new[0], dtype)]
 
     # ---- expressions
 
-    def expr(self, expr: tree.Expr, through: Mapping[str, str]) -> Value:
-        def go(each: tree.Expr) -> Value:
+    def expr(self, expr: tree.Expr, through: Mapping[str, str]) -> Evaluate:
+        """What gives the value of an expression."""
+
+        def go(each: tree.Expr) -> Evaluate:
             return self.expr(each, through)
 
         match expr:
             case tree.Number(value, dtype):
-                return arithmetic.number(value, dtype)
+                return partial(_same, arithmetic.number(value, dtype))
             case tree.Integer(form):
-                return np.int64(self.form(form))
+                integer, values = self.form(form, through), self.values
+                return lambda: np.int64(integer(values))
             case tree.Parameter(name, dtype):
-                value_ = self.nest.program.parameters[name]
-                assert isinstance(value_, int | float)
-                return arithmetic.number(value_, dtype)
+                given = self.nest.program.parameters[name]
+                assert isinstance(given, int | float)
+                return partial(_same, arithmetic.number(given, dtype))
             case tree.Access():
                 return self.access(expr, through)
             case tree.Unary(operator, operand):
-                return arithmetic.unary(operator, go(operand))
-            case tree.Binary("and", left, right):
-                return np.bool_(bool(go(left)) and bool(go(right)))
-            case tree.Binary("or", left, right):
-                return np.bool_(bool(go(left)) or bool(go(right)))
-            case tree.Binary(operator, left, right, dtype):
+                one = go(operand)
+                return lambda: arithmetic.unary(operator, one())
+            case tree.Binary():
+                return self.binary(expr, go(expr.left), go(expr.right))
+            case tree.Compare(comparison, left, right):
                 a, b = go(left), go(right)
-                if operator in ("floordiv", "mod") and isinstance(dtype, DType) and dtype.is_integer and b == 0:
-                    raise DivisionByZero("an integer is divided by zero", self.nest.program.name, expr.span)
-                return arithmetic.binary(operator, a, b, dtype)
-            case tree.Compare(operator, left, right):
-                return arithmetic.compare(operator, go(left), go(right))
+                return lambda: arithmetic.compare(comparison, a(), b())
             case tree.Select(condition, then, other):
-                return go(then) if bool(go(condition)) else go(other)
+                test, yes, no = go(condition), go(then), go(other)
+                return lambda: yes() if test() else no()
             case tree.Call(function, args):
-                return arithmetic.call(function, tuple(map(go, args)), args[0].dtype)
+                parts = [go(each) for each in args]
+                return lambda: arithmetic.call(function, tuple([part() for part in parts]), args[0].dtype)
             case tree.Convert(operand, dtype):
-                return arithmetic.convert(go(operand), operand.dtype, dtype)
+                one = go(operand)
+                return lambda: arithmetic.convert(one(), operand.dtype, dtype)
             case tree.Local(name):
-                return self.locals[name]
+                return lambda: self.locals[name]
             case tree.Let(name, value, body):
-                self.locals[name] = go(value)
-                return go(body)
+                return self.let(name, go(value), go(body))
             case tree.Reduce():
                 return self.reduce(expr, through)
 
-    def reduce(self, expr: tree.Reduce, through: Mapping[str, str]) -> Value:
-        values = self.identity(expr.reducer, through)
+    def binary(self, expr: tree.Binary, left: Evaluate, right: Evaluate) -> Evaluate:
+        operator, dtype = expr.operator, expr.dtype
+        if operator == "and":
+            return lambda: np.bool_(bool(left()) and bool(right()))
+        if operator == "or":
+            return lambda: np.bool_(bool(left()) or bool(right()))
+        if operator not in ("floordiv", "mod") or not (isinstance(dtype, DType) and dtype.is_integer):
+            return lambda: arithmetic.binary(operator, left(), right(), dtype)
 
-        def run(binders: tuple[tree.Binder, ...]) -> None:
-            nonlocal values
-            if binders:
-                for value in range(self.form(binders[0].lo), self.form(binders[0].hi)):
-                    self.values[binders[0].index] = value
-                    run(binders[1:])
-            elif expr.filter is None or bool(self.expr(expr.filter, through)):
-                new = [self.expr(each, through) for each in expr.args]
-                values = self.combined(expr.reducer, values, new, through)
+        def divided() -> Value:
+            a, b = left(), right()
+            if b == 0:
+                raise DivisionByZero("an integer is divided by zero", self.nest.program.name, expr.span)
+            return arithmetic.binary(operator, a, b, dtype)
 
-        run(expr.binders)
-        return values[0]
+        return divided
 
-    def access(self, access: tree.Access, through: Mapping[str, str]) -> Value:
-        shape = tuple(map(self.form, self.nest.tensors[access.tensor].shape))
-        element = tuple(self.data_form(form, through) for form in access.subscripts)
-        boundary = access.boundary
-        if boundary is not None and boundary.value is not None:
-            if any(not 0 <= each < size for each, size in zip(element, shape)):
-                return self.expr(boundary.value, through)
-        elif boundary is not None:
-            element = tuple(_inside(each, size, boundary.mode) for each, size in zip(element, shape))
-        for axis, (each, size) in enumerate(zip(element, shape)):
-            if not 0 <= each < size:
-                message = f"index {each} is outside {access.tensor}.{axis} of size {size}"
-                raise OutOfBounds(message, self.nest.program.name, access.span)
-        return self.read(through.get(access.tensor, access.tensor), element)
+    def let(self, name: str, value: Evaluate, body: Evaluate) -> Evaluate:
+        def bound() -> Value:
+            self.locals[name] = value()
+            return body()
 
-    # ---- forms
+        return bound
 
-    def form(self, form: Form) -> int:
-        return self.data_form(form, {})
+    def reduce(self, expr: tree.Reduce, through: Mapping[str, str]) -> Evaluate:
+        values, identity = self.values, self.identity(expr.reducer, through)
+        combine = self.combining(expr.reducer, through)
+        ends = [(binder.index, self.form(binder.lo, through), self.form(binder.hi, through)) for binder in expr.binders]
+        test = None if expr.filter is None else self.expr(expr.filter, through)
+        args = [self.expr(each, through) for each in expr.args]
 
-    def data_form(self, form: Form, through: Mapping[str, str]) -> int:
-        """The value of a form, data in it included."""
-        total = form.constant
-        for atom, coefficient in form.terms:
-            total += coefficient * self.atom(atom, through)
-        return total
+        def run(depth: int, state: list[Value]) -> list[Value]:
+            if depth < len(ends):
+                index, lo, hi = ends[depth]
+                for value in range(lo(values), hi(values)):
+                    values[index] = value
+                    state = run(depth + 1, state)
+            elif test is None or test():
+                state = combine(state, [arg() for arg in args])
+            return state
 
-    def atom(self, atom: forms.Atom, through: Mapping[str, str]) -> int:
-        match atom:
-            case Symbol():
-                return self.values[atom]
-            case forms.FloorDiv(dividend, divisor):
-                by = self.data_form(divisor, through)
-                if by == 0:
-                    raise DivisionByZero("an integer is divided by zero", self.nest.program.name)
-                return self.data_form(dividend, through) // by
-            case forms.Extreme(kind, left, right):
-                both = self.data_form(left, through), self.data_form(right, through)
-                return min(both) if kind == "min" else max(both)
-            case forms.Product(left, right):
-                return self.data_form(left, through) * self.data_form(right, through)
-            case forms.Opaque(expr):
-                return int(self.expr(expr, through))
+        return lambda: run(0, [each() for each in identity])[0]
+
+    def access(self, access: tree.Access, through: Mapping[str, str]) -> Evaluate:
+        values, boundary = self.values, access.boundary
+        shape = [self.form(size)(values) for size in self.nest.tensors[access.tensor].shape]
+        subscripts = [self.form(form, through) for form in access.subscripts]
+        outside = None if boundary is None or boundary.value is None else self.expr(boundary.value, through)
+        mode = None if boundary is None or outside is not None else boundary.mode
+        tensor = through.get(access.tensor, access.tensor)
+
+        def read() -> Value:
+            element = tuple([form(values) for form in subscripts])
+            if mode is not None:
+                element = tuple(_inside(each, size, mode) for each, size in zip(element, shape))
+            for axis, (each, size) in enumerate(zip(element, shape)):
+                if not 0 <= each < size:
+                    if outside is not None:
+                        return outside()
+                    message = f"index {each} is outside {access.tensor}.{axis} of size {size}"
+                    raise OutOfBounds(message, self.nest.program.name, access.span)
+            return self.read(tensor, element)
+
+        return read
 
 
 def _inside(each: int, size: int, mode: str) -> int:

@@ -46,6 +46,7 @@ class Trace(Watch):
     combines: Collection[Symbol] = ()
     moved: Collection[Symbol] = ()
     arrange: Order = list
+    name: str = ""
     clashes: list[Clash] = field(default_factory=list)
     running: list[_Running] = field(default_factory=list)
 

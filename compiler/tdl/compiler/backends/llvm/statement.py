@@ -61,11 +61,9 @@ class Statements:
             case Guard(condition, body):
                 run_where(context, lower_expr(context, condition), lambda: self.body(body))
             case Allocate(name, body):
-                before = context.buffers.get(name)
                 context.buffers[name] = self.allocated(name)
                 self.body(body)
-                if before is not None:
-                    context.buffers[name] = before
+                del context.buffers[name]  # a task made later must not be given it
             case Store(place, value):
                 made = lower_expr(context, value)
                 write(context, self.element(place, node.origin), made)
