@@ -175,6 +175,7 @@ def test_sizes_may_stay_open_where_facts_fill_the_tiles() -> None:
         "tensorize ji with dot\ncache B at jo as Bp layout [ko, ji, ki]",
         "cache B at jo as Bp\ntensorize ji with dot",
         "tensorize ji with dot\ncache B at jo as Bp layout [ko, ji, ki]\ntensorize Bp.ji with by_fours",
+        "tensorize ji with dot\ncache B at ko as Bp layout [ji, ki]\ndouble_buffer Bp",
         "tensorize ji with dot\nparallel C.i",
         "reorder ki, ji\ntensorize ki with dot",
         "tensorize ji with dot\nreorder jo, C.i\nsplit C.i by 2 -> io, ii\nunroll ii\ncache C at io as Ct",

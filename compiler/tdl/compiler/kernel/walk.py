@@ -159,13 +159,22 @@ def map_forms(node: Node, change: Callable[[Form], Form], change_expr: Callable[
 
 
 def map_places(node: Node, change: Callable[[Place], Place]) -> Node:
-    """The node with what it writes, or asks for, changed."""
+    """The node with what it writes, asks for, or gives to an intrinsic, changed."""
     match node:
         case Store(place) | Prefetch(place):
             return _with(node, place=change(place))
         case Init(places) | Update(places):
             return _with(node, places=tuple(map(change, places)))
+        case Invoke(_, inputs, output):
+            return _with(node, inputs=tuple(_moved(each, change) for each in inputs), output=_moved(output, change))
     return node
+
+
+def _moved(operand: Operand, change: Callable[[Place], Place]) -> Operand:
+    """An operand whose elements are where `change` puts the first of each run."""
+    places = [change(Place(operand.buffer, run.offset)) for run in operand.runs]
+    runs = tuple(replace(run, offset=place.offset) for run, place in zip(operand.runs, places))
+    return replace(operand, buffer=places[0].buffer, runs=runs)
 
 
 def _place(place: Place, change: Callable[[Form], Form]) -> Place:
