@@ -167,12 +167,15 @@ class _Placer:
         if tile is None or self.is_elsewhere(name, (node,), outer) or not self._runs(node, outer):
             return None
         dropped: set[Symbol] = set()
+        elements: set[Symbol] = set()
         for path, leaf in leaves_of((node,)):
             if leaf.stage == name:
                 dropped |= _with_dependents(path, self.reduced(leaf, (*outer, *path)))
+                at_values = dict(leaf.at)
+                elements.update(symbol for each in update.indices for symbol in at_values[each.index].symbols())
         at = path_to((node,), tile.at)
-        if any(loop.symbol in dropped for loop in at[1:]):
-            return None
+        if any(loop.symbol in dropped for loop in at[1:]) or node.symbol in elements:
+            return None  # the first iteration does not see all elements
         first, later = node.lo - forms.symbol(node.symbol), forms.symbol(node.symbol) - node.lo - 1
         try:
             begun = _guarded(self._tile_copies(update, tile.tensor, at[-1], dropped), f"{name}{SUFFIX}", first)
