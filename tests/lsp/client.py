@@ -46,15 +46,18 @@ class Client:
         self._messages: Queue[Message | None] = Queue()
         threading.Thread(target=self._read, daemon=True).start()
 
-    @classmethod
-    def start(cls, log: Path, *arguments: str) -> Client:
-        """Start a server; what it logs goes to a file."""
+    @staticmethod
+    def launch(*arguments: str, stderr: Any) -> subprocess.Popen[bytes]:
         command = [sys.executable, "-m", "tdl.compiler.cli.main", "lsp", *arguments]
         paths = [str(ROOT / each) for each in ("grammar", "language", "compiler", "lsp")]
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
-        pipe = subprocess.PIPE
+        return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=stderr, env=environment)
+
+    @classmethod
+    def start(cls, log: Path, *arguments: str) -> Client:
+        """Start a server; what it logs goes to a file."""
         with log.open("wb") as stream:
-            return cls(subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=stream, env=environment), log)
+            return cls(cls.launch(*arguments, stderr=stream), log)
 
     def __enter__(self) -> Client:
         return self
@@ -105,6 +108,11 @@ class Client:
 
     def request(self, method: str, params: object) -> Any:
         return self.answer(self.ask(method, params))
+
+    def poll(self) -> None:
+        """Take what has come, without waiting for more."""
+        while not self._messages.empty():
+            self._take()
 
     def wait_for(self, method: str, is_it: Callable[[Any], bool] = lambda _: True) -> Any:
         """The parameters of the first message of a method that is the one."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import json
 import logging
 import os
 import socket
@@ -19,7 +20,7 @@ def serve_stdio() -> int:
 
     The real standard output is kept for messages alone: whatever else is printed goes to the log.
     """
-    logging.basicConfig(level=logging.WARNING, stream=sys.stderr)
+    _log(logging.WARNING)
     descriptor = os.dup(1)
     os.dup2(2, 1)
     sys.stdout = sys.stderr
@@ -28,7 +29,7 @@ def serve_stdio() -> int:
 
 def serve_tcp(host: str, port: int) -> int:
     """Serve one client that connects to a port."""
-    logging.basicConfig(level=logging.INFO, stream=sys.stderr)
+    _log(logging.INFO)
     with socket.create_server((host, port)) as listener:
         logging.getLogger(__name__).info("listening on %s:%d", *listener.getsockname()[:2])
         client, _ = listener.accept()
@@ -39,9 +40,36 @@ def serve_tcp(host: str, port: int) -> int:
 
 def serve_websocket(host: str, port: int) -> int:
     """Serve one client over a web socket; needs the `websockets` package."""
-    logging.basicConfig(level=logging.INFO, stream=sys.stderr)
-    make_server().start_ws(host, port)
-    return 0
+    _log(logging.INFO)
+    return asyncio.run(_serve_websocket(host, port))
+
+
+def _log(level: int) -> None:
+    """Our own log, on standard error; what pygls says of a client's mistakes is told to the client."""
+    logging.basicConfig(level=level, stream=sys.stderr, format="%(levelname)s: %(message)s")
+    logging.getLogger("pygls").setLevel(logging.CRITICAL)
+
+
+async def _serve_websocket(host: str, port: int) -> int:
+    from pygls.io_ import WebSocketWriter
+    from websockets.asyncio.server import ServerConnection, serve
+
+    server = make_server()
+    ended: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+
+    async def talk(client: ServerConnection) -> None:
+        server.protocol.set_writer(WebSocketWriter(client), include_headers=False)
+        async for body in client:
+            server.protocol.receive(json.loads(body))
+        ended.set_result(0)
+
+    async with serve(talk, host, port, max_size=None) as listener:
+        for each in listener.sockets:
+            logging.getLogger(__name__).info("listening on %s:%d", *each.getsockname()[:2])
+        try:
+            return await ended
+        finally:
+            server.session.workers.kill()
 
 
 async def _serve(read: Read, write: Write) -> int:

@@ -98,11 +98,20 @@ class Protocol(LanguageServerProtocol):
             return
         if isinstance(message, dict):
             return
-        if self._shutdown and "id" in data and "method" in data:
-            late = types.ResponseError(types.ErrorCodes.InvalidRequest, "the server was shut down")
-            self._send_response(data["id"], error=late)
+        refusal = self._not_now(data.get("method", ""))
+        if refusal is not None and "method" in data:
+            if "id" in data:
+                self._send_response(data["id"], error=refusal)
             return
         self.handle_message(message)
+
+    def _not_now(self, method: str) -> types.ResponseError | None:
+        """Why a message does not come at its time: before the session, or after it."""
+        if self._shutdown and method != types.EXIT:
+            return types.ResponseError(types.ErrorCodes.InvalidRequest, "the server was shut down")
+        if self._workspace is None and method not in (types.INITIALIZE, types.EXIT):
+            return types.ResponseError(types.ErrorCodes.ServerNotInitialized, "the server was not initialised yet")
+        return None
 
     def _send_handler_result(self, future: Future[Any] | asyncio.Future[Any], *, msg_id: str | int) -> None:
         refusal = None if future.cancelled() else future.exception()

@@ -8,12 +8,13 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 from lsprotocol import types
+from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams, JsonRpcMethodNotFound
 from pygls.lsp.server import LanguageServer
 from tdl.compiler.version import VERSION
 from tdl.lsp.commands import COMMANDS
 from tdl.lsp.features.table import DOCUMENT_FEATURES, WORKSPACE_FEATURES, Feature
 from tdl.lsp.protocol import CONTENT_MODIFIED, Protocol, Refused
-from tdl.lsp.services import PREVIEW, SCHEME, Services
+from tdl.lsp.services import PREVIEW, SCHEME, STATUS, Services
 from tdl.lsp.session import Session
 from tdl.lsp.snapshot import Snapshot
 from tdl.lsp.uris import path_of
@@ -36,11 +37,16 @@ class Server(LanguageServer):
         self.services = Services(self, self.session)
 
     def report_server_error(self, error: Exception, source: object) -> None:
-        """Into the client's log: a fault of ours is no reason to interrupt somebody."""
-        self._fail(error)
+        """Into the client's log: a fault of ours is no reason to interrupt somebody. What clients get wrong is none."""
+        if not isinstance(error, JsonRpcMethodNotFound | JsonRpcInvalidParams):
+            self._fail(error)
 
     def _fail(self, error: Exception) -> None:
-        log.error("%s", error, exc_info=error)
+        data = error.data if isinstance(error, JsonRpcException) else None
+        if isinstance(data, dict) and "traceback" in data:  # pygls keeps that of the feature here
+            log.error("Traceback (most recent call last):\n%s%s", "".join(data["traceback"]), error)
+        else:
+            log.error("%s", error, exc_info=error)
         self.window_log_message(types.LogMessageParams(types.MessageType.Error, f"{type(error).__name__}: {error}"))
 
     def _checked(self, snapshot: Snapshot) -> None:
@@ -90,6 +96,7 @@ def _register_services(server: Server) -> None:
     server.feature(types.WINDOW_WORK_DONE_PROGRESS_CANCEL)(_plain(services.bars.cancel))
     for method, handle in (
         (PREVIEW, services.preview),
+        (STATUS, services.status),
         (types.WORKSPACE_TEXT_DOCUMENT_CONTENT, services.content),
         (types.WORKSPACE_EXECUTE_COMMAND, services.execute),
     ):

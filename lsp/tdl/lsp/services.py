@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from functools import partial
 from typing import Any
 
@@ -17,6 +18,7 @@ from tdl.lsp.snapshot import Snapshot
 from tdl.lsp.workers import Progress, WorkerFailed
 
 PREVIEW = "tdl/preview"
+STATUS = "tdl/status"
 
 
 class Services:
@@ -64,6 +66,20 @@ class Services:
         self._refresh_lenses()
         return result
 
+    async def status(self, _: Any) -> Any:
+        """`tdl/status`: the processes at work and the documents that are open, for reports of faults."""
+        workers = self._session.workers
+        return {
+            "version": self._server.version,
+            "process": os.getpid(),
+            "workers": {worker.name: worker.identity for worker in (workers.code, workers.runs)},
+            "positionEncoding": self._session.workspace.encoding.value,
+            "documents": [
+                {"uri": each.uri, "version": each.version, "text": each.source.text}
+                for each in self._session.workspace.documents.values()
+            ],
+        }
+
     # ----
 
     def _snapshot(self, uri: str) -> Snapshot:
@@ -105,4 +121,4 @@ def _uri(document: Any) -> str:
     return uri
 
 
-__all__ = ["PREVIEW", "SCHEME", "Services"]
+__all__ = ["PREVIEW", "SCHEME", "STATUS", "Services"]

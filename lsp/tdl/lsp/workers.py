@@ -38,6 +38,11 @@ class Worker:
     _answer: asyncio.Future[Any] | None = None
     _progress: Progress | None = None
 
+    @property
+    def identity(self) -> int | None:
+        """The id of its process, while there is one."""
+        return None if self.process is None else self.process.pid
+
     async def run(self, job: str, payload: dict[str, Any], progress: Progress | None = None) -> Any:
         """The result of a job. Raises WorkerFailed where it has none."""
         async with self._turn:
