@@ -105,9 +105,13 @@ class Session:
         first, last = max(0, line - 25), min(len(self.text), line + 25)
         window = {"start": {"line": first, "character": 0}, "end": {"line": last, "character": 0}}
         self.ask("hover", "textDocument/hover", position=position)
-        self.ask("completion", "textDocument/completion", position=position)
-        self.ask("inlay hints", "textDocument/inlayHint", range=window)
-        self.ask("semantic tokens", "textDocument/semanticTokens/full")
+        for name, provider, method, params in (
+            ("completion", "completionProvider", "textDocument/completion", {"position": position}),
+            ("inlay hints", "inlayHintProvider", "textDocument/inlayHint", {"range": window}),
+            ("semantic tokens", "semanticTokensProvider", "textDocument/semanticTokens/full", {}),
+        ):
+            if provider in self.client.capabilities:
+                self.ask(name, method, **params)
 
 
 def places(text: str) -> Iterator[tuple[int, int]]:

@@ -42,6 +42,7 @@ class Client:
         self.log = log
         self.seen: list[Message] = []
         self.answers: dict[int, Message] = {}
+        self.capabilities: Message = {}
         self._next = 0
         self._messages: Queue[Message | None] = Queue()
         threading.Thread(target=self._read, daemon=True).start()
@@ -148,6 +149,7 @@ class Client:
             "workspaceFolders": folders,
         }
         result: Message = self.request("initialize", params)
+        self.capabilities = result["capabilities"]
         self.notify("initialized", {})
         return result
 

@@ -51,7 +51,7 @@ def test_an_edit_of_what_is_not_open_is_passed_over() -> None:
 
 
 def test_memory_does_not_grow_with_edits() -> None:
-    """Ten thousand versions, all different and all analysed: once the memo tables are full, as much is let go as kept."""
+    """Ten thousand versions, all analysed: once the memo tables are full, as much is let go as is kept."""
     workspace = Workspace()
     workspace.open(URI, 1, TEXT)
     counts = []
