@@ -194,10 +194,10 @@ def bind(expr: syntax.Reduction, scope: Scope) -> tuple[list[BuildBinder] | None
             good = good and symbols is not None
             scope = scope.with_names({name: IndexPackEntity(symbols or ())})
             ends = [[_always(end) for end in unknown_ends(symbol, scope)] for symbol in symbols or ()]
-            builders.extend(_builder(symbol, pair, binder) for symbol, pair in zip(symbols or (), ends))
+            builders.extend(_builder(symbol, pair, scope.at(binder.span)) for symbol, pair in zip(symbols or (), ends))
             continue
         symbol = Symbol(name, "index")
-        builders.append(_builder(symbol, range_ends(binder, symbol, scope), binder))
+        builders.append(_builder(symbol, range_ends(binder, symbol, scope), scope.at(binder.span)))
         scope = scope.with_names({name: IndexEntity(symbol)})
     return (builders if good else None), scope
 
@@ -212,8 +212,8 @@ def _pack(binder: syntax.Binder, expr: syntax.Reduction, scope: Scope) -> tuple[
     return tuple(Symbol(f"{name}.{axis}", "index") for axis in range(rank))
 
 
-def _builder(symbol: Symbol, ends: list[Callable[[], Form]], binder: syntax.Binder) -> BuildBinder:
-    return lambda: tree.Binder(symbol, *(end() for end in ends), span=binder.span)
+def _builder(symbol: Symbol, ends: list[Callable[[], Form]], span: Span) -> BuildBinder:
+    return lambda: tree.Binder(symbol, *(end() for end in ends), span=span)
 
 
 def range_ends(binder: syntax.Binder, symbol: Symbol, scope: Scope) -> list[Callable[[], Form]]:

@@ -12,6 +12,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from tdl.language import syntax
+from tdl.language.source import Span
+
 
 @dataclass(frozen=True, slots=True)
 class Fate:
@@ -25,8 +28,10 @@ class Fate:
 class Loop:
     """A loop under all names that it answers to. `name` is the one shown, `axis` its last part.
 
-    An `is_open` loop stands for an unknown number of loops (those of a pack): it answers to `Y.i.0` too, and stays. One
-    that `has_double` runs over what another loop has first, and is never meant by its axis alone.
+    It runs over what the op's text introduces at `indices` (several where definitions share it), or over what a line
+    `made` under a name of its own. An `is_open` loop stands for an unknown number of loops (those of a pack): it
+    answers to `Y.i.0` too, and stays. One that `has_double` runs over what another loop has first, and is never meant
+    by its axis alone.
     """
 
     name: str
@@ -37,6 +42,8 @@ class Loop:
     is_open: bool = False
     has_double: bool = False
     fate: Fate | None = None
+    indices: tuple[Span, ...] = ()
+    made: syntax.Name | None = None
 
     def answers_to(self, spelling: str) -> bool:
         if spelling in self.spellings:
@@ -47,13 +54,17 @@ class Loop:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Stage:
-    """Something computed: a tensor, one of its definitions, an accumulator, a copy. An `is_open` one has any loops."""
+    """Something computed: a tensor, one of its definitions, an accumulator, a copy. An `is_open` one has any loops.
+
+    `made` is its name in the line that made it.
+    """
 
     name: str
     tensor: str
     can_vanish: bool = False
     is_open: bool = False
     fate: Fate | None = None
+    made: syntax.Name | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,45 +140,64 @@ class Loops:
 
     # ---- changing
 
-    def replaced(self, gone: Iterable[Loop], names: Iterable[str], past: str) -> Loops:
+    def replaced(self, gone: Iterable[Loop], names: Iterable[syntax.Name], past: str) -> Loops:
         """New loops in the place of others."""
         gone, names = tuple(gone), tuple(names)
         stage = gone[0].stage if gone else ""
         is_reduction = any(loop.is_reduction for loop in gone)
         made = tuple(
-            Loop(name, stage, name, frozenset({name, *_qualified(stage, name)}), is_reduction) for name in names
+            Loop(text, stage, text, frozenset({text, *_qualified(stage, text)}), is_reduction, made=name)
+            for name in names
+            for text in (name.text,)
         )
-        return self._gone(gone, Fate(past, names))._with(made)
+        return self._gone(gone, Fate(past, tuple(name.text for name in names)))._with(made)
 
     def peeled(self, loop: Loop) -> Loops:
         """The partial iteration beside the full ones, with a copy of each loop of the stage that may be inside."""
         known = {each.name for each in self.live}
         copied = [loop, *(each for each in self.live if each.stage == loop.stage and each is not loop)]
         tails = [
-            Loop(f"{each.name}.tail", each.stage, f"{each.axis}.tail", frozenset(f"{s}.tail" for s in each.spellings))
+            Loop(
+                f"{each.name}.tail",
+                each.stage,
+                f"{each.axis}.tail",
+                frozenset(f"{spelling}.tail" for spelling in each.spellings),
+                indices=each.indices,
+                made=each.made,
+            )
             for each in copied
             if f"{each.name}.tail" not in known
         ]
         return self._with(tuple(tails))
 
-    def copied(self, name: str, items: Iterable[str] | None) -> Loops:
+    def copied(self, made: syntax.Name, items: Iterable[str] | None) -> Loops:
         """A copy and its loops, in and out; `items` is None where they cannot be listed."""
-        stage = Stage(name, name, is_open=items is None)
-        names = [f"{name}{way}.{_plain(item)}" for way in ("", ".out") for item in items or ()]
-        loops = tuple(Loop(full, name, full[len(name) + 1 :], frozenset({full}), has_double=True) for full in names)
+        stage = Stage(made.text, made.text, is_open=items is None, made=made)
+        loops = tuple(
+            self._copying(made.text, f"{way}{_plain(item)}", item) for way in ("", "out.") for item in items or ()
+        )
         return replace(self, stages=(*self.stages, stage))._with(loops)
 
-    def factored(self, loop: Loop, name: str) -> Loops:
+    def _copying(self, stage: str, axis: str, item: str) -> Loop:
+        """The loop of a copy over an item of its layout."""
+        full, found = f"{stage}.{axis}", self.find(item)
+        over = found.loops if isinstance(found, Several) else () if found is None else (found,)
+        indices = tuple(dict.fromkeys(span for each in over for span in each.indices))
+        made = next((each.made for each in over), None)
+        return Loop(full, stage, axis, frozenset({full}), has_double=True, indices=indices, made=made)
+
+    def factored(self, loop: Loop, made: syntax.Name) -> Loops:
         """Partial results: their stage has the accumulator's loops, and keeps all reduction loops but one's own.
 
         The reduction that is left runs over `loop` alone, under a name of its own: a plain name is now held by two.
         """
+        name = made.text
         siblings = [each for each in self.loops if each.stage == loop.stage and each is not loop]
         inner = [each for each in siblings if each.is_reduction and each.fate is None]
         spatial = [each for each in siblings if not each.is_reduction]
         partial = [self._renamed(each, name) for each in (*spatial, loop, *inner)]
         kept = self._renamed(loop, loop.stage)
-        stage = Stage(name, name)
+        stage = Stage(name, name, made=made)
         rest = tuple(
             kept
             if each is loop
@@ -183,7 +213,16 @@ class Loops:
         plain = {loop.name} if "." not in loop.name and loop.is_reduction else set[str]()
         kept = loop.spellings if stage == loop.stage else frozenset[str]()
         spellings = frozenset({full, *plain, *kept})
-        return Loop(full, stage, loop.axis, spellings, loop.is_reduction, is_open=loop.is_open)
+        return Loop(
+            full,
+            stage,
+            loop.axis,
+            spellings,
+            loop.is_reduction,
+            is_open=loop.is_open,
+            indices=loop.indices,
+            made=loop.made,
+        )
 
     def inlined(self, stage: Stage) -> Loops:
         """A stage that can vanish is gone with its loops; one with a reduction keeps them, at its use."""

@@ -6,7 +6,7 @@ unroll C.i        `C.i` was split into `io`, `ii`
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from tdl.language import syntax
@@ -23,6 +23,7 @@ class State:
 
     `ranks` holds the op's tensors; None where it depends on a pack. `is_form` is set in a tactic by itself, where it is
     not known what its parameters stand for; `is_applied` in one that is applied, whose names hide earlier ones.
+    `within` names the tactics that are being applied, outermost first. `watch` is told of every line before it is read.
     """
 
     scope: Scope
@@ -30,6 +31,11 @@ class State:
     ranks: Mapping[str, int | None]
     is_form: bool = False
     is_applied: bool = False
+    within: tuple[str, ...] = ()
+    watch: Watch | None = None
+
+
+Watch = Callable[[syntax.ScheduleLine, State], None]
 
 
 def find_loop(ref: syntax.Expr, state: State) -> Loop | None:

@@ -23,6 +23,8 @@ from tdl.language.types import UNKNOWN
 def read_lines(body: Iterable[syntax.ScheduleLine], state: State) -> None:
     """Check lines in order; what they make is left in the state."""
     for line in body:
+        if state.watch is not None:
+            state.watch(line, state)
         match line:
             case syntax.Knob():
                 _knob(line, state)
@@ -125,10 +127,9 @@ def _free_stage(name: syntax.Name, state: State) -> None:
 
 def _changed(line: syntax.Line, form: LineForm, loops: list[Loop], state: State) -> Loops:
     """The loops behind a line."""
-    names = [name.text for name in line.results]
     match form.effect:
         case "replace":
-            return state.loops.replaced(loops, names, form.past)
+            return state.loops.replaced(loops, line.results, form.past)
         case "peel":
             changed = state.loops
             for loop in loops:
@@ -137,7 +138,7 @@ def _changed(line: syntax.Line, form: LineForm, loops: list[Loop], state: State)
         case "copy":
             return _copied(line, state)
         case "factor":
-            return _factored(loops, names, line, state)
+            return _factored(loops, line, state)
         case "inline":
             return _inlined(line, state)
     return state.loops
@@ -156,11 +157,11 @@ def _copied(line: syntax.Line, state: State) -> Loops:
     order = clause_of(line, "layout")
     items = [item.text for item in order.values if isinstance(item, syntax.Ref)] if order is not None else []
     is_listed = order is not None and len(items) == len(order.values)
-    return state.loops.copied(ref.text, items if is_listed else None)
+    return state.loops.copied(ref.parts[0], items if is_listed else None)
 
 
-def _factored(loops: list[Loop], names: list[str], line: syntax.Line, state: State) -> Loops:
-    if len(loops) != 1 or len(names) != 1:
+def _factored(loops: list[Loop], line: syntax.Line, state: State) -> Loops:
+    if len(loops) != 1 or len(line.results) != 1:
         return state.loops.opened()
     loop = loops[0]
     if not loop.is_reduction and loop.stage and not state.is_form:
@@ -169,7 +170,7 @@ def _factored(loops: list[Loop], names: list[str], line: syntax.Line, state: Sta
         note = f"the reduction loops are {listed(reductions)}" if reductions else "this op has no reduction"
         state.scope.error("schedule", message, line.operands[0].span, note)
         return state.loops.opened()
-    return state.loops.factored(loop, names[0])
+    return state.loops.factored(loop, line.results[0])
 
 
 def _inlined(line: syntax.Line, state: State) -> Loops:

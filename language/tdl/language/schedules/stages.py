@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache, reduce
 
 from tdl.language import forms, tree
-from tdl.language.forms import Form, Symbol
+from tdl.language.forms import Form
 from tdl.language.schedules.loops import Loop, Loops, Stage
 from tdl.language.scope import Declaration
 
@@ -60,7 +60,8 @@ def _with_shared(loops: list[Loop], own: dict[int, list[Loop]], program: tree.Pr
             held += [each for each in own[number] if symbol is not None and each.axis == symbol.name][:1]
         if len(held) > 1:
             spellings = frozenset[str]().union(*(each.spellings for each in held))
-            shared = replace(held[0], spellings=spellings)
+            indices = tuple(dict.fromkeys(span for each in held for span in each.indices))
+            shared = replace(held[0], spellings=spellings, indices=indices)
             loops = [shared if each is held[0] else each for each in loops if not any(each is h for h in held[1:])]
     return loops
 
@@ -101,28 +102,27 @@ def _tensor(stage: str, definition: tree.Definition) -> str:
 
 
 def _loops_of(definition: tree.Definition, prefixes: list[str]) -> Iterator[Loop]:
-    axes = [binder.index for binder in definition.indices]
     whole = definition.value if isinstance(definition.value, tree.Reduce) else None
-    for symbol in axes:
-        yield _loop(symbol, prefixes)
-    for symbol in _indices(whole):
-        yield _loop(symbol, prefixes, is_reduction=True)
+    for binder in definition.indices:
+        yield _loop(binder, prefixes)
+    for binder in _binders(whole):
+        yield _loop(binder, prefixes, is_reduction=True)
     for accumulator, outer, own in _accumulators(definition, whole):
         names = [f"{prefix}.{accumulator}" for prefix in prefixes]
-        for symbol in (*axes, *outer):
-            yield replace(_loop(symbol, names), has_double=True)
-        for symbol in own:
-            yield _loop(symbol, names, prefixes, is_reduction=True)
+        for binder in (*definition.indices, *outer):
+            yield replace(_loop(binder, names), has_double=True)
+        for binder in own:
+            yield _loop(binder, names, prefixes, is_reduction=True)
 
 
 def _accumulators(
     definition: tree.Definition, whole: tree.Reduce | None
-) -> Iterator[tuple[str, tuple[Symbol, ...], tuple[Symbol, ...]]]:
+) -> Iterator[tuple[str, tuple[tree.Binder, ...], tuple[tree.Binder, ...]]]:
     """Name, enclosing reduction indices and own indices of each reduction that does not share its tensor's storage."""
-    enclosing: dict[int, tuple[Symbol, ...]] = {}
+    enclosing: dict[int, tuple[tree.Binder, ...]] = {}
     count: dict[str, int] = {}
     for each in reductions_of(definition):
-        inner = (*enclosing.get(id(each), ()), *_indices(each))
+        inner = (*enclosing.get(id(each), ()), *each.binders)
         for below in (node for child in tree.children(each) for node in tree.walk(child)):
             enclosing[id(below)] = inner
         if each is whole:
@@ -130,18 +130,18 @@ def _accumulators(
         name = each.reducer.name
         number = count.get(name, 0)
         count[name] = number + 1
-        yield (f"{name}{number or ''}", enclosing.get(id(each), ()), _indices(each))
+        yield (f"{name}{number or ''}", enclosing.get(id(each), ()), each.binders)
 
 
-def _indices(reduction: tree.Reduce | None) -> tuple[Symbol, ...]:
-    return () if reduction is None else tuple(binder.index for binder in reduction.binders)
+def _binders(reduction: tree.Reduce | None) -> tuple[tree.Binder, ...]:
+    return () if reduction is None else reduction.binders
 
 
-def _loop(symbol: Symbol, stages: list[str], short: Sequence[str] = (), *, is_reduction: bool = False) -> Loop:
+def _loop(binder: tree.Binder, stages: list[str], short: Sequence[str] = (), *, is_reduction: bool = False) -> Loop:
     """The loop over an index; one of a pack stands for as many as the pack turns out to have."""
-    axis, _, number = symbol.name.partition(".")
+    axis, _, number = binder.index.name.partition(".")
     names = [f"{stage}.{axis}" for stage in (*stages, *short)]
-    return Loop(names[0], stages[0], axis, frozenset(names), is_reduction, is_open=bool(number))
+    return Loop(names[0], stages[0], axis, frozenset(names), is_reduction, is_open=bool(number), indices=(binder.span,))
 
 
 # ---- short names of several definitions

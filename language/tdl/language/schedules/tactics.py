@@ -36,14 +36,21 @@ def check_tactic(declaration: Declaration) -> tuple[Diagnostic, ...]:
     item = declaration.item
     assert isinstance(item, syntax.Tactic)
     context = Context(Report(), declaration.text)
+    read_lines(item.body, state_of_tactic(declaration, context))
+    return tuple(context.report.diagnostics)
+
+
+def state_of_tactic(declaration: Declaration, context: Context) -> State:
+    """What the lines of a tactic by itself are read in; what is wrong with its parameters goes to the report."""
+    item = declaration.item
+    assert isinstance(item, syntax.Tactic)
     names: dict[str, Entity] = {}
     for parameter in item.params:
         if parameter.name.text in names:
             context.error("duplicate-name", f"`{parameter.name.text}` is declared twice", parameter.name.span)
         names[parameter.name.text] = _parameter(parameter, Scope(context, declaration.environment, {}))
     scope = Scope(context, declaration.environment, {**_sizes(item, declaration, names), **names})
-    read_lines(item.body, State(scope, Loops(is_open=True), {}, is_form=True))
-    return tuple(context.report.diagnostics)
+    return State(scope, Loops(is_open=True), {}, is_form=True)
 
 
 def _parameter(parameter: syntax.Parameter, scope: Scope) -> Entity:
@@ -170,7 +177,10 @@ def _expand(
     sizes = _sizes(item, declaration, {}) if state.is_form else {}
     names = {name: each for name, each in {**sizes, **state.scope.names}.items() if name not in own}
     scope = Scope(context, _with_arguments(declaration.environment, given, state.scope.environment), names)
-    inside = State(scope, state.loops, state.ranks, state.is_form, is_applied=True)
+    call = line.operands[0]
+    assert isinstance(call, syntax.Call)
+    within = (*state.within, call.callee.text)
+    inside = State(scope, state.loops, state.ranks, state.is_form, True, within, state.watch)
     for each in item.body:
         before = len(context.report.diagnostics)
         read_lines([substituted(each, given)], inside)
@@ -219,7 +229,9 @@ def _substituted(node: object, given: Mapping[str, syntax.Expr]) -> object:
 def _result(name: syntax.Name, given: Mapping[str, syntax.Expr]) -> syntax.Name:
     """A loop that a tactic makes under a name it is given."""
     value = given.get(name.text)
-    return replace(name, text=value.text) if isinstance(value, syntax.Ref) else name
+    if not isinstance(value, syntax.Ref):
+        return name
+    return value.parts[0] if len(value.parts) == 1 else replace(name, text=value.text)
 
 
 def _ref(ref: syntax.Ref, given: Mapping[str, syntax.Expr]) -> syntax.Expr:

@@ -1,0 +1,1 @@
+"""What each name in an item means: `items.mentions` for any item."""
