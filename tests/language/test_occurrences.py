@@ -112,7 +112,7 @@ def _line(occurrence: Occurrence, source: Source) -> int:
 @pytest.mark.parametrize(
     ("line", "word", "number", "expected"),
     [
-        (1, "std.nn", 0, ("module", "std.nn", 0, "read")),
+        (1, "std.nn", 0, ("module", "nn", 0, "read")),
         (7, "M", 0, ("dimension", "M", 7, "declare")),
         (7, "M", 1, ("dimension", "M", 7, "read")),
         (8, "S", 0, ("intermediate", "S", 8, "write")),

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from tdl.language.analysis import standard
-from tdl.lsp.uris import path_of, uri_of
+from tdl.lsp.uris import import_path, path_of, uri_of
 
 
 @pytest.mark.parametrize(
@@ -30,3 +30,5 @@ def test_a_module_of_the_standard_library_is_a_file() -> None:
     found = standard("std.tactics")
     assert found is not None
     assert path.read_text(encoding="utf-8") == found.text
+    assert import_path(str(path)) == "<std.tactics>"
+    assert import_path("/std/tactics.tdl") == "/std/tactics.tdl"

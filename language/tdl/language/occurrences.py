@@ -32,7 +32,8 @@ from tdl.language.source import NOWHERE, Span
 class Definition:
     """Something that has a name. `span` is absolute in the file `path`.
 
-    A module is the whole file, with an empty span. What the language itself knows has no path, and `is_builtin`.
+    A module is the whole file, with an empty span, and named by the last part of its path. What the language itself
+    knows has no path, and `is_builtin`.
     """
 
     kind: Kind
@@ -71,7 +72,7 @@ def at(analysis: Analysis, offset: int) -> tuple[Occurrence, ...]:
 def of(analysis: Analysis, definition: Definition) -> Iterator[Occurrence]:
     """Every occurrence of one thing in a file."""
     for entry in analysis.module.entries:
-        if definition.name.rpartition(".")[2] in entry.placed.parsed.text:
+        if definition.name in entry.placed.parsed.text:
             yield from (each for each in of_item(analysis, entry, definition.name) if each.definition == definition)
 
 
@@ -82,8 +83,9 @@ def of_item(analysis: Analysis, entry: Entry, name: str | None = None) -> Iterat
         yield from _of_import(item, offset, analysis)
         return
     for mention in mentions(entry.declaration):
-        if name is None or mention.meaning.name == name:
-            definition = _definition(mention.meaning, entry.declaration)
+        meaning = mention.meaning
+        if name is None or meaning.name == name or meaning.kind == "module":
+            definition = _definition(meaning, entry.declaration)
             if definition is not None:
                 yield Occurrence(mention.span.shifted(offset), definition, mention.access)
 
@@ -92,7 +94,7 @@ def _definition(meaning: Meaning, declaration: Declaration) -> Definition | None
     if meaning.is_builtin:
         return Definition(meaning.kind, meaning.name, "", NOWHERE)
     if meaning.kind == "module":
-        return Definition("module", meaning.name, locate(meaning.name, declaration.path), Span(0, 0))
+        return _module(meaning.name, declaration.path)
     holder: Declaration | None = declaration
     for key in meaning.via:
         holder = None if holder is None else holder.environment.find(*key)
@@ -101,10 +103,13 @@ def _definition(meaning: Meaning, declaration: Declaration) -> Definition | None
     return Definition(meaning.kind, meaning.name, holder.path, meaning.span.shifted(holder.offset))
 
 
+def _module(path: str, importer: str) -> Definition:
+    return Definition("module", path.rpartition(".")[2], locate(path, importer), Span(0, 0))
+
+
 def _of_import(item: syntax.Import, offset: int, analysis: Analysis) -> Iterator[Occurrence]:
     """The module that is imported, and what is taken from it by name."""
-    path = item.path.text
-    module = Definition("module", path, locate(path, analysis.source.path), Span(0, 0))
+    module = _module(item.path.text, analysis.source.path)
     yield Occurrence(item.path.span.shifted(offset), module, "read")
     for name in item.names or ():
         for space in SPACES:

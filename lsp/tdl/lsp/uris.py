@@ -35,9 +35,19 @@ def uri_of(path: str) -> str:
     return Path(path).as_uri() if PurePath(path).is_absolute() else path
 
 
+def import_path(path: str) -> str:
+    """A file of the standard library as imports spell it; any other path as it is."""
+    found = PurePath(path)
+    return f"<std.{found.stem}>" if found.parent == _standard_folder() and found.suffix == ".tdl" else path
+
+
 @lru_cache(maxsize=256)
 def _standard_uri(module: str) -> str:
+    return _standard_folder().joinpath(*module.split(".")[1:]).with_suffix(".tdl").as_uri()
+
+
+@lru_cache(maxsize=1)
+def _standard_folder() -> Path:
     from importlib.resources import files
 
-    folder = files("tdl.language").joinpath("std")
-    return Path(str(folder.joinpath(*module.split(".")[1:]))).with_suffix(".tdl").as_uri()
+    return Path(str(files("tdl.language").joinpath("std")))

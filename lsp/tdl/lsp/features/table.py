@@ -11,8 +11,13 @@ from typing import Any
 
 from lsprotocol import types
 from tdl.lsp.features.code_lens import code_lens
+from tdl.lsp.features.declaration import declaration
+from tdl.lsp.features.definition import definition
 from tdl.lsp.features.diagnostics import diagnostic
+from tdl.lsp.features.document_highlight import document_highlight
 from tdl.lsp.features.hover import hover
+from tdl.lsp.features.references import references
+from tdl.lsp.features.type_definition import type_definition
 from tdl.lsp.features.workspace_diagnostics import workspace_diagnostics
 
 
@@ -28,6 +33,11 @@ class Feature:
 DOCUMENT_FEATURES: tuple[Feature, ...] = (
     Feature(types.TEXT_DOCUMENT_CODE_LENS, code_lens),
     Feature(types.TEXT_DOCUMENT_HOVER, hover),
+    Feature(types.TEXT_DOCUMENT_DEFINITION, definition),
+    Feature(types.TEXT_DOCUMENT_DECLARATION, declaration),
+    Feature(types.TEXT_DOCUMENT_TYPE_DEFINITION, type_definition),
+    Feature(types.TEXT_DOCUMENT_REFERENCES, references),
+    Feature(types.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT, document_highlight),
     Feature(
         types.TEXT_DOCUMENT_DIAGNOSTIC,
         diagnostic,

@@ -1,0 +1,82 @@
+"""Navigation over the pipe: several files, some saved and some not, and clients of different means."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.lsp.client import Client
+
+LIB = "## Twice.\nfn twice(x: f32) -> f32 = 2 * x\n"
+USER = "from lib import twice\n\nop f(X: f32[N]) -> Y: f32[N] {\n    Y[i] = twice(X[i])\n}\n"
+LINKS = {"textDocument": {each: {"linkSupport": True} for each in ("definition", "declaration", "typeDefinition")}}
+
+
+def place(line: int, character: int) -> dict[str, int]:
+    return {"line": line, "character": character}
+
+
+def ask(client: Client, method: str, uri: str, line: int, character: int, **more: Any) -> Any:
+    params = {"textDocument": {"uri": uri}, "position": place(line, character), **more}
+    return client.request(f"textDocument/{method}", params)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    home = tmp_path / "a folder"
+    home.mkdir()
+    (home / "lib.tdl").write_text(LIB)
+    (home / "user.tdl").write_text(USER)
+    return home
+
+
+def test_a_simple_client_gets_locations_and_an_able_one_links(folder: Path, tmp_path: Path) -> None:
+    uri = (folder / "user.tdl").as_uri()
+    answers = []
+    for capabilities in ({}, LINKS):
+        with Client.start(tmp_path / "log") as client:
+            client.initialise(capabilities, folder)
+            client.open(uri, USER)
+            answers.append(ask(client, "definition", uri, 3, 13))
+            client.close()
+    (location,), (link,) = answers
+    name = {"start": place(1, 3), "end": place(1, 8)}
+    assert location == {"uri": (folder / "lib.tdl").as_uri(), "range": name}
+    assert link["targetUri"] == location["uri"]
+    assert link["targetSelectionRange"] == name
+    assert link["targetRange"] == {"start": place(1, 0), "end": place(1, 31)}
+    assert link["originSelectionRange"] == {"start": place(3, 11), "end": place(3, 16)}
+
+
+def test_references_see_saved_files_and_unsaved_text(folder: Path, tmp_path: Path) -> None:
+    uri, user = (folder / "lib.tdl").as_uri(), (folder / "user.tdl").as_uri()
+    context = {"includeDeclaration": False}
+    with Client.start(tmp_path / "log") as client:
+        client.initialise({}, folder)
+        client.open(uri, LIB)
+        saved = ask(client, "references", uri, 1, 4, context=context)
+        client.open(user, USER.replace("Y[i] = twice(X[i])", "Y[i] = twice(twice(X[i]))"))
+        unsaved = ask(client, "references", uri, 1, 4, context=context)
+        client.close()
+    assert [(each["uri"], each["range"]["start"]) for each in saved] == [(user, place(0, 16)), (user, place(3, 11))]
+    assert len(unsaved) == 3
+
+
+def test_the_standard_library_is_a_file(client: Client) -> None:
+    uri = "file:///nowhere/f.tdl"
+    client.initialise()
+    client.open(uri, "import std.nn\n\ngraph g(x: f32[A, B]) -> y: f32[A, B] {\n    y = std.nn.relu(x)\n}\n")
+    (location,) = ask(client, "definition", uri, 3, 17)
+    text = Path(location["uri"].removeprefix("file://")).read_text(encoding="utf-8")
+    assert text.split("\n")[location["range"]["start"]["line"]].startswith("op relu")
+    client.open(location["uri"], text)
+    found = ask(client, "references", location["uri"], **_start(location), context={"includeDeclaration": False})
+    assert {each["uri"] for each in found} == {uri, location["uri"]}
+    assert len({str(each) for each in found}) == len(found)
+
+
+def _start(location: Any) -> dict[str, int]:
+    start: dict[str, int] = location["range"]["start"]
+    return start
