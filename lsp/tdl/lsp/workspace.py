@@ -14,6 +14,7 @@ from lsprotocol import types
 from tdl.language.analysis import Analysis, analyse, standard
 from tdl.language.decode import decode
 from tdl.language.source import Source
+from tdl.lsp.kept_tokens import KeptTokens
 from tdl.lsp.outcomes import Outcomes
 from tdl.lsp.positions import Encoding, span_at
 from tdl.lsp.uris import path_of, uri_of
@@ -51,6 +52,7 @@ class Workspace:
     documents: dict[str, Document] = field(default_factory=dict)
     """The open ones by path."""
     outcomes: Outcomes = field(default_factory=Outcomes)
+    tokens: KeptTokens = field(default_factory=KeptTokens)
     _known: dict[str, _Known] = field(default_factory=dict)
     _disk: dict[str, tuple[_Stamp, Source]] = field(default_factory=dict)
 

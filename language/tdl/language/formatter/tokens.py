@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any
 
-from tdl.language.parser.automaton import NEWLINE, Automaton
+from tdl.language.parser.automaton import NEWLINE
+from tdl.language.parser.lexemes import Recorder
 from tdl.language.parser.lines import line_start
 
 PROPERTY = "PROPERTY"  # the name of one: its value is not applied to it
@@ -45,19 +45,9 @@ class Token:
     is_operator: bool
 
 
-class _Recorder(Automaton):
-    def __init__(self, text: str) -> None:
-        super().__init__(text)
-        self.taken: list[tuple[str, int, int]] = []
-
-    def shift(self, kind: str, value: Any, start: int, end: int) -> None:
-        self.taken.append((kind, start, end))
-        super().shift(kind, value, start, end)
-
-
 def read_tokens(text: str) -> list[Token]:
     """The tokens of `text`, an item without a mistake, but for the newlines."""
-    recorder = _Recorder(text)
+    recorder = Recorder(text)
     recorder.run()
     tokens: list[Token] = []
     previous_kind, previous_end, is_first = "", 0, True

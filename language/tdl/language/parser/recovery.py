@@ -32,9 +32,9 @@ class Outcome:
     end: int
 
 
-def read_item(text: str) -> Outcome:
-    """Read the item that `text` starts with."""
-    automaton = Automaton(text)
+def read_item(text: str, automaton: Automaton | None = None) -> Outcome:
+    """Read the item that `text` starts with, with an automaton that may keep more than its tree."""
+    automaton = automaton or Automaton(text)
     diagnostics = automaton.builder.diagnostics
     while (stop := automaton.run()) is not None:
         if _is_complete(automaton, stop):

@@ -17,8 +17,10 @@ from tdl.lsp.features.diagnostics import diagnostic
 from tdl.lsp.features.document_highlight import document_highlight
 from tdl.lsp.features.hover import hover
 from tdl.lsp.features.references import references
+from tdl.lsp.features.semantic_tokens import semantic_tokens, semantic_tokens_delta, semantic_tokens_range
 from tdl.lsp.features.type_definition import type_definition
 from tdl.lsp.features.workspace_diagnostics import workspace_diagnostics
+from tdl.lsp.tokens import LEGEND
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +40,9 @@ DOCUMENT_FEATURES: tuple[Feature, ...] = (
     Feature(types.TEXT_DOCUMENT_TYPE_DEFINITION, type_definition),
     Feature(types.TEXT_DOCUMENT_REFERENCES, references),
     Feature(types.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT, document_highlight),
+    Feature(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL, semantic_tokens, LEGEND),
+    Feature(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL_DELTA, semantic_tokens_delta, LEGEND),
+    Feature(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_RANGE, semantic_tokens_range, LEGEND),
     Feature(
         types.TEXT_DOCUMENT_DIAGNOSTIC,
         diagnostic,
