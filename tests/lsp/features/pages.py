@@ -4,6 +4,7 @@ A page is `tests/lsp/features/FEATURE/CASE.md`, where FEATURE is the name of the
 
     ```tdl                  the document; `‸` is the cursor, two of them enclose a range
     ```tdl other.tdl        a file beside it, which it can import
+    ```json capabilities    what the client can do, if it is more than the least
     ```json params          more parameters of the request, merged over those that the marks give
     ```json                 the expected answer; ranges stand as "line:character-line:character", from 0,
                             and text of several lines as a list of them
@@ -60,7 +61,8 @@ def run(page: Page) -> dict[str, str]:
         if head.startswith("tdl ") and head.endswith(".tdl"):
             workspace.open(_uri(head[4:]), 1, body)
     document = workspace.open(_uri(NAME), 1, text)
-    snapshot = Snapshot(document, workspace)
+    client = _CONVERTER.structure(json.loads(page.blocks.get("json capabilities", "{}")), types.ClientCapabilities)
+    snapshot = Snapshot(document, workspace, client)
     given = json.loads(page.blocks.get("json params", "{}"))
     subject = snapshot if feature in DOCUMENT_FEATURES else workspace
     answer = feature.answer(subject, _params(feature.method, snapshot, marks, given))

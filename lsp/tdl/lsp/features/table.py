@@ -15,11 +15,13 @@ from tdl.lsp.features.declaration import declaration
 from tdl.lsp.features.definition import definition
 from tdl.lsp.features.diagnostics import diagnostic
 from tdl.lsp.features.document_highlight import document_highlight
+from tdl.lsp.features.document_symbol import document_symbol
 from tdl.lsp.features.hover import hover
 from tdl.lsp.features.references import references
 from tdl.lsp.features.semantic_tokens import semantic_tokens, semantic_tokens_delta, semantic_tokens_range
 from tdl.lsp.features.type_definition import type_definition
 from tdl.lsp.features.workspace_diagnostics import workspace_diagnostics
+from tdl.lsp.features.workspace_symbol import workspace_symbol
 from tdl.lsp.tokens import LEGEND
 
 
@@ -40,6 +42,7 @@ DOCUMENT_FEATURES: tuple[Feature, ...] = (
     Feature(types.TEXT_DOCUMENT_TYPE_DEFINITION, type_definition),
     Feature(types.TEXT_DOCUMENT_REFERENCES, references),
     Feature(types.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT, document_highlight),
+    Feature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL, document_symbol),
     Feature(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL, semantic_tokens, LEGEND),
     Feature(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL_DELTA, semantic_tokens_delta, LEGEND),
     Feature(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_RANGE, semantic_tokens_range, LEGEND),
@@ -51,5 +54,8 @@ DOCUMENT_FEATURES: tuple[Feature, ...] = (
 )
 """Asked with a `textDocument` in the parameters; answered from a snapshot of it."""
 
-WORKSPACE_FEATURES: tuple[Feature, ...] = (Feature(types.WORKSPACE_DIAGNOSTIC, workspace_diagnostics),)
+WORKSPACE_FEATURES: tuple[Feature, ...] = (
+    Feature(types.WORKSPACE_DIAGNOSTIC, workspace_diagnostics),
+    Feature(types.WORKSPACE_SYMBOL, workspace_symbol),
+)
 """Asked of the workspace as a whole."""
