@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.lsp.client import Client
+from tests.lsp.client import Client, ServerError
 
 LIB = "## Twice.\nfn twice(x: f32) -> f32 = 2 * x\n"
 USER = "from lib import twice\n\nop f(X: f32[N]) -> Y: f32[N] {\n    Y[i] = twice(X[i])\n}\n"
@@ -80,3 +80,28 @@ def test_the_standard_library_is_a_file(client: Client) -> None:
 def _start(location: Any) -> dict[str, int]:
     start: dict[str, int] = location["range"]["start"]
     return start
+
+
+def test_a_rename_reaches_files_that_are_not_open(folder: Path, tmp_path: Path) -> None:
+    lib, user = (folder / "lib.tdl").as_uri(), (folder / "user.tdl").as_uri()
+    with Client.start(tmp_path / "log") as client:
+        client.initialise({"workspace": {"workspaceEdit": {"documentChanges": True}}}, folder)
+        client.open(lib, LIB, version=7)
+        answer = ask(client, "rename", lib, 1, 4, newName="double")
+        with pytest.raises(ServerError, match="reserved word"):
+            ask(client, "rename", lib, 1, 4, newName="for")
+        client.close()
+    edits = {each["textDocument"]["uri"]: each for each in answer["documentChanges"]}
+    assert edits[lib]["textDocument"]["version"] == 7
+    assert edits[user]["textDocument"]["version"] is None
+    assert len(edits[user]["edits"]) == 2
+
+
+def test_preparation_is_offered_only_to_clients_that_know_it(tmp_path: Path) -> None:
+    offered = []
+    for capabilities in ({}, {"textDocument": {"rename": {"prepareSupport": True}}}):
+        with Client.start(tmp_path / "log") as client:
+            client.initialise(capabilities)
+            offered.append(client.capabilities["renameProvider"])
+            client.close()
+    assert offered == [True, {"prepareProvider": True}]

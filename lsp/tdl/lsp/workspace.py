@@ -81,6 +81,11 @@ class Workspace:
         span = span_at(source, change.range, self.encoding)
         return source.text[: span.start] + change.text + source.text[span.end :]
 
+    def with_texts(self, texts: Mapping[str, str]) -> Workspace:
+        """The workspace as it would be with other texts of some files. It does not change."""
+        edited = {path: Document(self.uri(path), -1, Source(path, text)) for path, text in texts.items()}
+        return Workspace(self.encoding, self.folders, {**self.documents, **edited})
+
     def close(self, uri: str) -> None:
         path = path_of(uri)
         self.documents.pop(path, None)

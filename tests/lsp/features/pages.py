@@ -6,8 +6,8 @@ A page is `tests/lsp/features/FEATURE/CASE.md`, where FEATURE is the name of the
     ```tdl other.tdl        a file beside it, which it can import
     ```json capabilities    what the client can do, if it is more than the least
     ```json params          more parameters of the request, merged over those that the marks give
-    ```json                 the expected answer; ranges stand as "line:character-line:character", from 0,
-                            and text of several lines as a list of them
+    ```json                 the expected answer, or {"refused": ...}; ranges stand as "line:character-line:character",
+                            from 0, and text of several lines as a list of them
     ```tdl result           the document after the edits of the answer, where it is made of edits
 """
 
@@ -24,6 +24,7 @@ from lsprotocol import converters, types
 from tdl.language.source import Source
 from tdl.lsp.features.table import DOCUMENT_FEATURES, WORKSPACE_FEATURES
 from tdl.lsp.positions import Encoding, position_at, span_at
+from tdl.lsp.protocol import Refused
 from tdl.lsp.snapshot import Snapshot
 from tdl.lsp.workspace import Workspace
 
@@ -65,7 +66,10 @@ def run(page: Page) -> dict[str, str]:
     snapshot = Snapshot(document, workspace, client)
     given = json.loads(page.blocks.get("json params", "{}"))
     subject = snapshot if feature in DOCUMENT_FEATURES else workspace
-    answer = feature.answer(subject, _params(feature.method, snapshot, marks, given))
+    try:
+        answer = feature.answer(subject, _params(feature.method, snapshot, marks, given))
+    except Refused as refusal:
+        return {"json": _printed({"refused": str(refusal)}) + "\n"}
     plain = _CONVERTER.unstructure(answer)
     blocks = {"json": _printed(_readable(plain)) + "\n"}
     edits = _edits_of(plain)

@@ -18,6 +18,7 @@ from tdl.lsp.features.document_highlight import document_highlight
 from tdl.lsp.features.document_symbol import document_symbol
 from tdl.lsp.features.hover import hover
 from tdl.lsp.features.references import references
+from tdl.lsp.features.rename import prepare_rename, rename
 from tdl.lsp.features.semantic_tokens import semantic_tokens, semantic_tokens_delta, semantic_tokens_range
 from tdl.lsp.features.type_definition import type_definition
 from tdl.lsp.features.workspace_diagnostics import workspace_diagnostics
@@ -42,6 +43,8 @@ DOCUMENT_FEATURES: tuple[Feature, ...] = (
     Feature(types.TEXT_DOCUMENT_TYPE_DEFINITION, type_definition),
     Feature(types.TEXT_DOCUMENT_REFERENCES, references),
     Feature(types.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT, document_highlight),
+    Feature(types.TEXT_DOCUMENT_PREPARE_RENAME, prepare_rename),
+    Feature(types.TEXT_DOCUMENT_RENAME, rename),
     Feature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL, document_symbol),
     Feature(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL, semantic_tokens, LEGEND),
     Feature(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL_DELTA, semantic_tokens_delta, LEGEND),
