@@ -16,6 +16,7 @@ from tdl.lsp.features.definition import definition
 from tdl.lsp.features.diagnostics import diagnostic
 from tdl.lsp.features.document_highlight import document_highlight
 from tdl.lsp.features.document_symbol import document_symbol
+from tdl.lsp.features.formatting import formatting, on_type_formatting, range_formatting
 from tdl.lsp.features.hover import hover
 from tdl.lsp.features.references import references
 from tdl.lsp.features.rename import prepare_rename, rename
@@ -46,6 +47,11 @@ DOCUMENT_FEATURES: tuple[Feature, ...] = (
     Feature(types.TEXT_DOCUMENT_PREPARE_RENAME, prepare_rename),
     Feature(types.TEXT_DOCUMENT_RENAME, rename),
     Feature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL, document_symbol),
+    Feature(types.TEXT_DOCUMENT_FORMATTING, formatting),
+    Feature(types.TEXT_DOCUMENT_RANGE_FORMATTING, range_formatting),
+    Feature(
+        types.TEXT_DOCUMENT_ON_TYPE_FORMATTING, on_type_formatting, types.DocumentOnTypeFormattingOptions("}", ["\n"])
+    ),
     Feature(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL, semantic_tokens, LEGEND),
     Feature(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL_DELTA, semantic_tokens_delta, LEGEND),
     Feature(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_RANGE, semantic_tokens_range, LEGEND),
