@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from tdl.language.parser.automaton import NEWLINE
 from tdl.language.parser.lexemes import Recorder
@@ -45,7 +46,8 @@ class Token:
     is_operator: bool
 
 
-def read_tokens(text: str) -> list[Token]:
+@lru_cache(maxsize=4096)
+def read_tokens(text: str) -> tuple[Token, ...]:
     """The tokens of `text`, an item without a mistake, but for the newlines."""
     recorder = Recorder(text)
     recorder.run()
@@ -63,7 +65,7 @@ def read_tokens(text: str) -> list[Token]:
         column = start - line_start(text, start)
         tokens.append(Token(kind, text[start:end], comments, lines, gap, column, is_first, is_operator))
         previous_kind, previous_end, is_first = kind, end, kind == "LBRACE"
-    return tokens
+    return tuple(tokens)
 
 
 def read_gap(text: str, start: int, end: int) -> tuple[tuple[Comment, ...], int]:
