@@ -105,3 +105,86 @@ def test_preparation_is_offered_only_to_clients_that_know_it(tmp_path: Path) -> 
             offered.append(client.capabilities["renameProvider"])
             client.close()
     assert offered == [True, {"prepareProvider": True}]
+
+
+MAIN = """\
+import lib
+
+## Doubled.
+op f(X: f32[N]) -> Y: f32[N] {
+    Y[i] = lib.twice(X[i])
+}
+schedule f {
+    split Y.i by 8 -> io, ii
+}
+graph g(x: f32[N]) -> y: f32[N] {
+    y = f(x)
+}
+"""
+VSCODE = {
+    "general": {"positionEncodings": ["utf-16"]},
+    "workspace": {"workspaceEdit": {"documentChanges": True}, "symbol": {}},
+    "textDocument": {
+        **LINKS["textDocument"],
+        "documentSymbol": {"hierarchicalDocumentSymbolSupport": True},
+        "rename": {"prepareSupport": True},
+        "foldingRange": {"lineFoldingOnly": True},
+        "semanticTokens": {
+            "requests": {"range": True, "full": {"delta": True}},
+            "tokenTypes": ["function", "keyword"],
+            "tokenModifiers": [],
+            "formats": ["relative"],
+        },
+    },
+}
+OPTIONS = {"tabSize": 4, "insertSpaces": True}
+WHOLE = {"start": place(0, 0), "end": place(12, 0)}
+METHODS: dict[str, dict[str, Any]] = {
+    "definition": {"position": place(4, 18)},
+    "declaration": {"position": place(4, 5)},
+    "references": {"position": place(3, 3), "context": {"includeDeclaration": True}},
+    "documentHighlight": {"position": place(3, 5)},
+    "prepareRename": {"position": place(3, 3)},
+    "rename": {"position": place(3, 3), "newName": "doubled"},
+    "documentSymbol": {},
+    "semanticTokens/full": {},
+    "semanticTokens/range": {"range": WHOLE},
+    "semanticTokens/full/delta": {"previousResultId": "none"},
+    "foldingRange": {},
+    "selectionRange": {"positions": [place(4, 18), place(7, 8)]},
+    "documentLink": {},
+    "prepareCallHierarchy": {"position": place(3, 3)},
+    "formatting": {"options": OPTIONS},
+    "rangeFormatting": {"options": OPTIONS, "range": WHOLE},
+    "onTypeFormatting": {"options": OPTIONS, "position": place(8, 1), "ch": "}"},
+}
+
+
+@pytest.mark.parametrize("capabilities", [{}, VSCODE], ids=["least", "vscode"])
+def test_every_method_answers_over_the_pipe(capabilities: dict[str, Any], folder: Path, client: Client) -> None:
+    client.initialise(capabilities, folder)
+    uri = (folder / "main.tdl").as_uri()
+    client.open(uri, MAIN.replace("    y = f(x)", "  y=f(x)"))
+    for method, params in METHODS.items():
+        answer = client.request(f"textDocument/{method}", {"textDocument": {"uri": uri}, **params})
+        assert answer is not None, method
+        assert answer or "ormatting" in method, method
+    (item,) = client.request(
+        "textDocument/prepareCallHierarchy", {"textDocument": {"uri": uri}, "position": place(3, 3)}
+    )
+    (incoming,) = client.request("callHierarchy/incomingCalls", {"item": item})
+    (outgoing,) = client.request("callHierarchy/outgoingCalls", {"item": item})
+    assert (incoming["from"]["name"], outgoing["to"]["name"]) == ("g", "twice")
+    (symbol,) = client.request("workspace/symbol", {"query": "twice"})
+    assert symbol["location"]["uri"] == (folder / "lib.tdl").as_uri()
+    client.close()
+
+
+def test_an_empty_document_has_answers(client: Client) -> None:
+    client.initialise(VSCODE)
+    client.open("file:///empty.tdl", "")
+    for method in ("documentSymbol", "foldingRange", "documentLink"):
+        assert client.request(f"textDocument/{method}", {"textDocument": {"uri": "file:///empty.tdl"}}) == []
+    position = {"textDocument": {"uri": "file:///empty.tdl"}, "position": place(0, 0)}
+    assert client.request("textDocument/definition", position) is None
+    assert client.request("textDocument/documentHighlight", position) is None

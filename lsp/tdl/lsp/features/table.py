@@ -10,16 +10,20 @@ from dataclasses import dataclass
 from typing import Any
 
 from lsprotocol import types
+from tdl.lsp.features.call_hierarchy import incoming_calls, outgoing_calls, prepare_call_hierarchy
 from tdl.lsp.features.code_lens import code_lens
 from tdl.lsp.features.declaration import declaration
 from tdl.lsp.features.definition import definition
 from tdl.lsp.features.diagnostics import diagnostic
 from tdl.lsp.features.document_highlight import document_highlight
+from tdl.lsp.features.document_link import document_link
 from tdl.lsp.features.document_symbol import document_symbol
+from tdl.lsp.features.folding_range import folding_range
 from tdl.lsp.features.formatting import formatting, on_type_formatting, range_formatting
 from tdl.lsp.features.hover import hover
 from tdl.lsp.features.references import references
 from tdl.lsp.features.rename import prepare_rename, rename
+from tdl.lsp.features.selection_range import selection_range
 from tdl.lsp.features.semantic_tokens import semantic_tokens, semantic_tokens_delta, semantic_tokens_range
 from tdl.lsp.features.type_definition import type_definition
 from tdl.lsp.features.workspace_diagnostics import workspace_diagnostics
@@ -47,6 +51,10 @@ DOCUMENT_FEATURES: tuple[Feature, ...] = (
     Feature(types.TEXT_DOCUMENT_PREPARE_RENAME, prepare_rename),
     Feature(types.TEXT_DOCUMENT_RENAME, rename),
     Feature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL, document_symbol),
+    Feature(types.TEXT_DOCUMENT_DOCUMENT_LINK, document_link),
+    Feature(types.TEXT_DOCUMENT_PREPARE_CALL_HIERARCHY, prepare_call_hierarchy),
+    Feature(types.TEXT_DOCUMENT_FOLDING_RANGE, folding_range),
+    Feature(types.TEXT_DOCUMENT_SELECTION_RANGE, selection_range),
     Feature(types.TEXT_DOCUMENT_FORMATTING, formatting),
     Feature(types.TEXT_DOCUMENT_RANGE_FORMATTING, range_formatting),
     Feature(
@@ -66,5 +74,7 @@ DOCUMENT_FEATURES: tuple[Feature, ...] = (
 WORKSPACE_FEATURES: tuple[Feature, ...] = (
     Feature(types.WORKSPACE_DIAGNOSTIC, workspace_diagnostics),
     Feature(types.WORKSPACE_SYMBOL, workspace_symbol),
+    Feature(types.CALL_HIERARCHY_INCOMING_CALLS, incoming_calls),
+    Feature(types.CALL_HIERARCHY_OUTGOING_CALLS, outgoing_calls),
 )
 """Asked of the workspace as a whole."""
