@@ -55,6 +55,12 @@ def test_mixed_line_ends() -> None:
     assert formatted(text) == format_text(text)
 
 
-def test_an_edit_that_would_change_more_than_blanks_is_a_fault() -> None:
+@pytest.mark.parametrize("text", ["const A=1", "# a", "", "\n", "  ", "const A=1\n\n\n", "\n\nconst A = 1\n"])
+def test_the_ends_of_a_text(text: str) -> None:
+    assert formatted(text) == format_text(text)
+
+
+@pytest.mark.parametrize("after", ["a c", "a", "a b c"])
+def test_an_edit_that_would_change_more_than_blanks_is_a_fault(after: str) -> None:
     with pytest.raises(InternalError):
-        list(changed_blanks("a b", "a c"))
+        list(changed_blanks("a b", after))

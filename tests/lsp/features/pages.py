@@ -67,7 +67,7 @@ def run(page: Page) -> dict[str, str]:
     given = json.loads(page.blocks.get("json params", "{}"))
     subject = snapshot if feature in DOCUMENT_FEATURES else workspace
     try:
-        answer = feature.answer(subject, _params(feature.method, snapshot, marks, given))
+        answer = feature.answer(subject, params_of(feature.method, snapshot, marks, given))
     except Refused as refusal:
         return {"json": _printed({"refused": str(refusal)}) + "\n"}
     plain = _CONVERTER.unstructure(answer)
@@ -96,7 +96,7 @@ def _marked(text: str) -> tuple[str, list[int]]:
     return "".join(parts), marks
 
 
-def _params(method: str, snapshot: Snapshot, marks: list[int], given: dict[str, Any]) -> Any:
+def params_of(method: str, snapshot: Snapshot, marks: list[int], given: dict[str, Any]) -> Any:
     """Everything that some request asks for; each takes what it knows."""
     start, end = (marks[0], marks[-1]) if marks else (0, len(snapshot.source.text))
     position = _CONVERTER.unstructure(position_at(snapshot.source, start, Encoding.Utf16))

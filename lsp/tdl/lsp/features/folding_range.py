@@ -41,9 +41,15 @@ def _bodies(source: Source, items: tuple[PlacedItem, ...]) -> Iterator[types.Fol
         has_body = len(braces) > 1
         whole = Span(braces[0], braces[-1]) if has_body else placed.item.span
         yield from _lines(source, whole.shifted(offset), keeps_last=has_body)
-        for statement in getattr(placed.item, "body", None) or ():
-            if isinstance(statement, syntax.Definition | syntax.Assign | syntax.Line | syntax.Emit):
-                yield from _lines(source, statement.span.shifted(offset))
+        for statement in _statements(placed.item):
+            yield from _lines(source, statement.span.shifted(offset))
+
+
+def _statements(item: syntax.Item) -> tuple[syntax.Node, ...]:
+    match item:
+        case syntax.Op() | syntax.Graph() | syntax.Intrinsic() | syntax.Schedule() | syntax.Tactic():
+            return tuple(each for each in item.body if not isinstance(each, syntax.Broken))
+    return ()
 
 
 def _comments(source: Source) -> Iterator[types.FoldingRange]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import takewhile
+from itertools import takewhile, zip_longest
 
 from lsprotocol import types
 from tdl.language.diagnostic import InternalError
@@ -15,7 +15,8 @@ from tdl.language.format import format_text
 from tdl.language.source import Span
 from tdl.lsp.snapshot import Snapshot
 
-_BLANKS = re.compile(r"(\s*)(\S|\Z)")
+_BLANKS = re.compile(r"(\s*)(\S)")
+_END = "."
 
 
 def formatting(snapshot: Snapshot, params: types.DocumentFormattingParams) -> list[types.TextEdit] | None:
@@ -52,8 +53,8 @@ def _edits(snapshot: Snapshot, inside: Span) -> list[types.TextEdit] | None:
 
 def changed_blanks(before: str, after: str) -> Iterator[tuple[Span, str]]:
     """The blanks of a text that another has otherwise, each with what it has. All else is the same in both."""
-    for old, new in zip(_BLANKS.finditer(before), _BLANKS.finditer(after), strict=True):
-        if old[2] != new[2]:
+    for old, new in zip_longest(_BLANKS.finditer(before + _END), _BLANKS.finditer(after + _END)):
+        if old is None or new is None or old[2] != new[2]:
             raise InternalError("formatting would lose or add characters, so the text was left as it is")
         if old[1] != new[1]:
             yield _narrowed(old.start(1), old[1], new[1])
