@@ -17,13 +17,14 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchmarks.generate import generate
-from tests.lsp.client import Client
+from tests.lsp.client import Client, ServerError
 
 BARS = {
     "first diagnostics": ("max", 1000),
@@ -32,6 +33,15 @@ BARS = {
     "completion": ("p95", 30),
     "inlay hints": ("p95", 30),
     "semantic tokens": ("p95", 30),
+    "semantic tokens, changes": ("p95", 30),
+    "definition": ("p95", 30),
+    "references": ("p95", 30),
+    "highlights": ("p95", 30),
+    "outline": ("p95", 30),
+    "folding": ("p95", 30),
+    "selections": ("p95", 30),
+    "formatting": ("p95", 30),
+    "rename": ("p95", 30),
     "nest preview": ("p95", 100),
     "assembly preview, cold": ("max", 1500),
     "assembly preview, warm": ("p95", 100),
@@ -40,6 +50,8 @@ BARS = {
 }
 """Milliseconds, and of which figure."""
 
+USES = {"context": {"includeDeclaration": True}}
+LAYOUT = {"tabSize": 4, "insertSpaces": True}
 URI = "file:///bench/long.tdl"
 PRODUCT_URI = "file:///bench/product.tdl"
 PRODUCT = """\
@@ -98,6 +110,7 @@ class Session:
         self.timed("keystroke to diagnostics", lambda: press(character, character, key))
         self.requests(line, character + 1)
         self.timed("keystroke to diagnostics", lambda: press(character, character + 1, ""))
+        self.names(line, character)
 
     def requests(self, line: int, character: int) -> None:
         """What an editor asks after a keystroke."""
@@ -109,9 +122,25 @@ class Session:
             ("completion", "completionProvider", "textDocument/completion", {"position": position}),
             ("inlay hints", "inlayHintProvider", "textDocument/inlayHint", {"range": window}),
             ("semantic tokens", "semanticTokensProvider", "textDocument/semanticTokens/full", {}),
+            ("definition", "definitionProvider", "textDocument/definition", {"position": position}),
+            ("references", "referencesProvider", "textDocument/references", {"position": position, **USES}),
+            ("highlights", "documentHighlightProvider", "textDocument/documentHighlight", {"position": position}),
+            ("outline", "documentSymbolProvider", "textDocument/documentSymbol", {}),
+            ("folding", "foldingRangeProvider", "textDocument/foldingRange", {}),
+            ("selections", "selectionRangeProvider", "textDocument/selectionRange", {"positions": [position]}),
+            ("formatting", "documentFormattingProvider", "textDocument/formatting", {"options": LAYOUT}),
         ):
             if provider in self.client.capabilities:
                 self.ask(name, method, **params)
+
+    def names(self, line: int, character: int) -> None:
+        """What an editor asks of a name, in a text without mistakes."""
+        position = {"line": line, "character": character}
+        with suppress(ServerError):  # there is not a name everywhere
+            self.ask("rename", "textDocument/rename", position=position, newName="renamed")
+        whole = self.ask("semantic tokens", "textDocument/semanticTokens/full")
+        delta = "textDocument/semanticTokens/full/delta"
+        self.ask("semantic tokens, changes", delta, previousResultId=whole["resultId"])
 
 
 def places(text: str) -> Iterator[tuple[int, int]]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from lsprotocol.types import SymbolKind
 from tdl.language import syntax
@@ -47,23 +48,33 @@ class Entry:
     detail: str = ""
     children: tuple[Entry, ...] = ()
 
+    def shifted(self, offset: int) -> Entry:
+        """In the text that it stands in `offset` characters further on."""
+        children = tuple([each.shifted(offset) for each in self.children])
+        name_span = self.name_span.shifted(offset)
+        return Entry(self.name, self.kind, self.span.shifted(offset), name_span, self.detail, children)
+
 
 def outline(source: Source) -> Iterator[Entry]:
     """The items of a file, in order; spans are absolute."""
     for placed in parse_file(source).items:
-        text, item, offset = placed.parsed.text, placed.item, placed.offset
-        keyword = _WORD.match(text, item.span.start)
-        name = _name_of(item)
-        if keyword is None or name is None:
-            continue
-        yield Entry(
-            name.text,
-            _KINDS[keyword[0]],
-            Span(offset, offset + len(text)),
-            name.span.shifted(offset),
-            _detail(item, text, name.span.end),
-            tuple(_inside(item, text, offset)),
-        )
+        entry = _item(placed.parsed)
+        if entry is not None:
+            yield entry.shifted(placed.offset)
+
+
+@lru_cache(maxsize=4096)
+def _item(parsed: syntax.ParsedItem) -> Entry | None:
+    """An item by itself; None where it has no name."""
+    text, item = parsed.text, parsed.item
+    keyword = _WORD.match(text, item.span.start)
+    name = _name_of(item)
+    if keyword is None or name is None:
+        return None
+    inside = tuple(_inside(item, text))
+    return Entry(
+        name.text, _KINDS[keyword[0]], Span(0, len(text)), name.span, _detail(item, text, name.span.end), inside
+    )
 
 
 def _name_of(item: syntax.Item) -> syntax.Name | None:
@@ -82,9 +93,9 @@ def _detail(item: syntax.Item, text: str, start: int) -> str:
     return f"schedule {words}".rstrip() if isinstance(item, syntax.Schedule) else words.lstrip(": ")
 
 
-def _inside(item: syntax.Item, text: str, offset: int) -> Iterator[Entry]:
+def _inside(item: syntax.Item, text: str) -> Iterator[Entry]:
     def entry(name: syntax.Name, kind: SymbolKind, span: Span, detail: str = "") -> Entry:
-        return Entry(name.text, kind, span.shifted(offset), name.span.shifted(offset), detail)
+        return Entry(name.text, kind, span, name.span, detail)
 
     match item:
         case syntax.Op() | syntax.Graph() | syntax.Intrinsic():

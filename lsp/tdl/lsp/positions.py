@@ -43,8 +43,7 @@ def position_at(source: Source, offset: int, encoding: Encoding) -> Position:
     offset = min(max(offset, 0), len(source.text))
     starts = source.line_starts
     number = bisect_right(starts, offset) - 1
-    line = source.line(number + 1)
-    return Position(number, units(line[: offset - starts[number]], encoding))
+    return Position(number, units(source.text[starts[number] : offset].removesuffix("\r"), encoding))
 
 
 def span_at(source: Source, place: Range, encoding: Encoding) -> Span:

@@ -8,11 +8,11 @@ refusal that says where.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from tdl.grammar.tables import load_tables
-from tdl.language import occurrences
+from tdl.language import occurrences, syntax
 from tdl.language.analysis import Analysis
 from tdl.language.diagnostic import Diagnostic
 from tdl.language.occurrences import Definition, Occurrence
@@ -96,14 +96,11 @@ def _group(workspace: Workspace, definitions: Collection[Definition]) -> frozens
     more = frozenset(definitions)
     while more - group:
         group |= more
-        spans: dict[str, set[Span]] = {}
-        for use in uses(workspace, group):
-            spans.setdefault(use.source.path, set()).add(use.occurrence.span)
         more = frozenset(
             each.definition
-            for path, found in spans.items()
-            for each in _all(_analysis(workspace, path))
-            if each.span in found
+            for use in uses(workspace, group)
+            for each in occurrences.at(workspace.analysis(use.source), use.occurrence.span.start)
+            if each.span == use.occurrence.span
         )
     return group
 
@@ -113,10 +110,6 @@ def _analysis(workspace: Workspace, path: str) -> Analysis:
     if source is None:
         raise CannotRename(f"{path} cannot be read any more")
     return workspace.analysis(source)
-
-
-def _all(analysis: Analysis) -> Iterator[Occurrence]:
-    return (each for entry in analysis.module.entries for each in occurrences.of_item(analysis, entry))
 
 
 def _errors(analysis: Analysis) -> Iterable[Diagnostic]:
@@ -150,10 +143,16 @@ def _check_after(workspace: Workspace, made: Rename, group: frozenset[Definition
             if (error.code, error.primary.start) not in known:
                 line = after.source.position(error.primary.start).line
                 raise CannotRename(f"`{made.new}` cannot be used here: line {line}: {error.message}")
-        expected = {_moved(each, path, made, group) for each in _all(before)}
-        for each in sorted(expected ^ set(_all(after)), key=lambda each: each.span.start):
-            line = after.source.position(each.span.start).line
-            raise CannotRename(f"`{made.new}` would mean something else on line {line} of {path}")
+        if len(before.module.entries) != len(after.module.entries):
+            raise CannotRename(f"`{made.new}` would be the keyword of an item in {path}")
+        for old, new in zip(before.module.entries, after.module.entries):
+            if old.declaration == new.declaration and not isinstance(old.placed.item, syntax.Import):
+                continue  # neither it nor what it refers to has changed
+            expected = {_moved(each, path, made, group) for each in occurrences.of_item(before, old)}
+            found = expected ^ set(occurrences.of_item(after, new))
+            for each in sorted(found, key=lambda each: each.span.start):
+                line = after.source.position(each.span.start).line
+                raise CannotRename(f"`{made.new}` would mean something else on line {line} of {path}")
 
 
 def _moved(occurrence: Occurrence, path: str, made: Rename, group: frozenset[Definition]) -> Occurrence:

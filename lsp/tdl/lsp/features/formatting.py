@@ -6,7 +6,7 @@ A file with syntax errors is left as it is. The options of the client do not cou
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import takewhile, zip_longest
 
 from lsprotocol import types
@@ -53,11 +53,16 @@ def _edits(snapshot: Snapshot, inside: Span) -> list[types.TextEdit] | None:
 
 def changed_blanks(before: str, after: str) -> Iterator[tuple[Span, str]]:
     """The blanks of a text that another has otherwise, each with what it has. All else is the same in both."""
+    old_lines, new_lines = before.splitlines(keepends=True), after.splitlines(keepends=True)
+    first = _alike(old_lines, new_lines)
+    last = _alike(old_lines[first:][::-1], new_lines[first:][::-1])
+    before, after = ("".join(lines[first : len(lines) - last]) for lines in (old_lines, new_lines))
+    start = sum(map(len, old_lines[:first]))
     for old, new in zip_longest(_BLANKS.finditer(before + _END), _BLANKS.finditer(after + _END)):
         if old is None or new is None or old[2] != new[2]:
             raise InternalError("formatting would lose or add characters, so the text was left as it is")
         if old[1] != new[1]:
-            yield _narrowed(old.start(1), old[1], new[1])
+            yield _narrowed(start + old.start(1), old[1], new[1])
 
 
 def _narrowed(start: int, old: str, new: str) -> tuple[Span, str]:
@@ -70,6 +75,6 @@ def _narrowed(start: int, old: str, new: str) -> tuple[Span, str]:
     return Span(start + first, start + len(old) - last), new_end[: len(new_end) - last]
 
 
-def _alike(first: str, second: str) -> int:
-    """How many characters two texts begin with alike."""
+def _alike(first: Sequence[str], second: Sequence[str]) -> int:
+    """How many characters or lines two texts begin with alike."""
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(first, second)))
