@@ -119,9 +119,9 @@ class Client:
         """The parameters of the first message of a method that is the one."""
         while True:
             for message in self.seen:
-                if message["method"] == method and is_it(message["params"]):
+                if message["method"] == method and is_it(message.get("params")):
                     self.seen.remove(message)
-                    return message["params"]
+                    return message.get("params")
             self._take()
 
     def _take(self) -> None:

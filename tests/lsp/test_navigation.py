@@ -188,3 +188,14 @@ def test_an_empty_document_has_answers(client: Client) -> None:
     position = {"textDocument": {"uri": "file:///empty.tdl"}, "position": place(0, 0)}
     assert client.request("textDocument/definition", position) is None
     assert client.request("textDocument/documentHighlight", position) is None
+
+
+def test_colours_that_follow_from_another_file_are_asked_for_again(folder: Path, client: Client) -> None:
+    client.initialise({"workspace": {"semanticTokens": {"refreshSupport": True}}}, folder)
+    lib, user = (folder / "lib.tdl").as_uri(), (folder / "user.tdl").as_uri()
+    client.open(lib, LIB)
+    client.open(user, USER)
+    client.diagnostics(user, 1)
+    client.change(lib, 2, {"text": "const twice = 2\n"})
+    client.wait_for("workspace/semanticTokens/refresh")
+    client.close()

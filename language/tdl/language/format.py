@@ -121,7 +121,7 @@ def _head_rows(texts: tuple[str, ...]) -> tuple[Rows, ...]:
     return tuple((*doc_rows(each), *rows(statement)) for each, statement in zip(tokens, statements))
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=2048)
 def _body_rows(text: str) -> Rows:
     """An item with a body; none where it has none."""
     tokens = read_tokens(text)

@@ -63,7 +63,7 @@ def outline(source: Source) -> Iterator[Entry]:
             yield entry.shifted(placed.offset)
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=2048)
 def _item(parsed: syntax.ParsedItem) -> Entry | None:
     """An item by itself; None where it has no name."""
     text, item = parsed.text, parsed.item

@@ -31,9 +31,7 @@ class Server(LanguageServer):
 
     def __init__(self) -> None:
         super().__init__("tdlc", VERSION, protocol_cls=Protocol)
-        self.session = Session(
-            self.text_document_publish_diagnostics, self._refresh_diagnostics, self._fail, self._checked
-        )
+        self.session = Session(self.text_document_publish_diagnostics, self._refresh, self._fail, self._checked)
         self.services = Services(self, self.session)
 
     def report_server_error(self, error: Exception, source: object) -> None:
@@ -58,10 +56,15 @@ class Server(LanguageServer):
             if path_of(uri) == snapshot.document.path:
                 self.workspace_text_document_content_refresh(types.TextDocumentContentRefreshParams(virtual))
 
-    def _refresh_diagnostics(self) -> None:
-        workspace = self.client_capabilities.workspace
-        if workspace is not None and workspace.diagnostics is not None and workspace.diagnostics.refresh_support:
-            self.workspace_diagnostic_refresh(None)
+    def _refresh(self) -> None:
+        """Have what follows from other files asked for again, by clients that can."""
+        workspace = self.client_capabilities.workspace or types.WorkspaceClientCapabilities()
+        for capability, ask in (
+            (workspace.diagnostics if self.session.pulls else None, self.workspace_diagnostic_refresh),
+            (workspace.semantic_tokens, self.workspace_semantic_tokens_refresh),
+        ):
+            if capability is not None and capability.refresh_support:
+                ask(None)
 
 
 def make_server() -> Server:

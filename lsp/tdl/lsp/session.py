@@ -29,8 +29,8 @@ Publish = Callable[[types.PublishDiagnosticsParams], None]
 
 @dataclass
 class Session:
-    """`publish` sends diagnostics to the client, `refresh` tells one that pulls them to do so again, and `fail`
-    speaks of a fault of ours, and `checked` is told of each document that was checked."""
+    """`publish` sends diagnostics to the client, `refresh` tells it to ask again for what follows from other files,
+    `fail` speaks of a fault of ours, and `checked` is told of each document that was checked."""
 
     publish: Publish
     refresh: Callable[[], None]
@@ -118,7 +118,7 @@ class Session:
     def check_users_of(self, path: str) -> None:
         """Check every open document that takes from a file again."""
         users = [each for each in self.workspace.documents.values() if self.workspace.takes_from(each, path)]
-        if users and self.pulls:
+        if users:
             self.refresh()
         for document in users:
             self._check_soon(document)

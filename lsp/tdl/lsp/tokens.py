@@ -115,7 +115,7 @@ def _of_entry(entry: Entry, analysis: Analysis, encoding: Encoding) -> tuple[Tok
     return _placed(entry.placed.parsed.text, (*_words(entry.declaration), *found), encoding)
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=2048)
 def _of_item(declaration: Declaration, encoding: Encoding) -> tuple[Token, ...]:
     names = {
         each.span: _name(each.meaning.kind, each.access, each.meaning.is_builtin) for each in mentions(declaration)

@@ -46,7 +46,7 @@ class Token:
     is_operator: bool
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=2048)
 def read_tokens(text: str) -> tuple[Token, ...]:
     """The tokens of `text`, an item without a mistake, but for the newlines."""
     recorder = Recorder(text)

@@ -19,7 +19,7 @@ from tdl.language.signature import free_names
 TENSORS: frozenset[Kind] = frozenset({"input", "output", "intermediate"})
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=2048)
 def names_of(declaration: Declaration) -> Names:
     """What an item declares, by name; spans in its own text."""
     found: dict[str, Meaning] = {}

@@ -14,7 +14,7 @@ from tdl.language.scope import Declaration, SizeEntity
 from tdl.language.signature import Instance, head_of
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=2048)
 def mentions(declaration: Declaration) -> tuple[Mention, ...]:
     """All names of an item in order of place; memoised on what it and all it refers to say."""
     from tdl.language.mentions.schedules import read_schedule, read_tactic

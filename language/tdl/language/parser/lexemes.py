@@ -24,7 +24,7 @@ class Recorder(Automaton):
         super().shift(kind, value, start, end)
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=2048)
 def lexemes(text: str) -> tuple[Lexeme, ...]:
     """All tokens of an item but those of a statement that does not parse, which end where it goes wrong."""
     recorder = Recorder(text)
