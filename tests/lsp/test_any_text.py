@@ -6,6 +6,7 @@ import random
 from pathlib import Path
 
 import pytest
+from lsprotocol import types
 from tdl.lsp.features.table import DOCUMENT_FEATURES, WORKSPACE_FEATURES
 from tdl.lsp.protocol import Refused
 from tdl.lsp.snapshot import Snapshot
@@ -15,6 +16,12 @@ from tests.lsp.features.pages import params_of
 
 PROGRAMS = sorted((Path(__file__).parents[1] / "programs").glob("*.tdl"))
 URI = "file:///project/main.tdl"
+LITERALS = types.ClientCodeActionLiteralOptions(types.ClientCodeActionKindOptions([]))
+CLIENT = types.ClientCapabilities(
+    text_document=types.TextDocumentClientCapabilities(
+        code_action=types.CodeActionClientCapabilities(code_action_literal_support=LITERALS)
+    )
+)
 PIECES = (
     "op f", "(", ")", "[", "]", "{", "}", ",", "..", "->", "=", ":", "i", "X", "8", "\n", "# ", "## ", '"',
     "for i", "in", "if", "split", "by", "apply", "cache", "at", "as", "import", "from",
@@ -34,7 +41,7 @@ def test_every_feature_answers(seed: int) -> None:
     text = rng.choice(PROGRAMS).read_text(encoding="utf-8")
     for version in range(12):
         text = wrong(text, rng)
-        snapshot = Snapshot(workspace.open(URI, version, text), workspace)
+        snapshot = Snapshot(workspace.open(URI, version, text), workspace, CLIENT)
         marks = sorted(rng.randrange(len(text) + 1) for _ in range(2))
         place = {"line": rng.randrange(20), "character": rng.randrange(9)}
         spot = {"start": place, "end": place}

@@ -11,6 +11,7 @@ from typing import Any
 
 from lsprotocol import types
 from tdl.lsp.features.call_hierarchy import incoming_calls, outgoing_calls, prepare_call_hierarchy
+from tdl.lsp.features.code_action import OPTIONS, code_action
 from tdl.lsp.features.code_lens import code_lens
 from tdl.lsp.features.declaration import declaration
 from tdl.lsp.features.definition import definition
@@ -41,6 +42,7 @@ class Feature:
 
 
 DOCUMENT_FEATURES: tuple[Feature, ...] = (
+    Feature(types.TEXT_DOCUMENT_CODE_ACTION, code_action, OPTIONS),
     Feature(types.TEXT_DOCUMENT_CODE_LENS, code_lens),
     Feature(types.TEXT_DOCUMENT_HOVER, hover),
     Feature(types.TEXT_DOCUMENT_DEFINITION, definition),
