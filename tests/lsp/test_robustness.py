@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import select
 import signal
 import socket
 import subprocess
@@ -13,13 +12,13 @@ from pathlib import Path
 import pytest
 
 from tests.lsp.client import PATIENCE, Client, ServerError
+from tests.lsp.processes import Watched, linux
 
 URI = "file:///nowhere/a.tdl"
 TEXT = "op double(X: f32[N]) -> Y: f32[N] {\n    Y[i] = 2 * X[i]\n}\nbench long: double(N=1000)\n"
 WRONG = TEXT.replace("X[i]", "Z[i]")
 LONG = {"command": "tdl.runBench", "arguments": [{"uri": URI, "name": "long", "seconds": 10_000}]}
 HOVER = {"textDocument": {"uri": URI}, "position": {"line": 0, "character": 4}}
-linux = pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="waits for processes by descriptors of Linux")
 
 
 def start_bench(client: Client) -> tuple[int, int]:
@@ -29,18 +28,6 @@ def start_bench(client: Client) -> tuple[int, int]:
     number = client.ask("workspace/executeCommand", LONG)
     client.wait_for("$/progress", lambda each: "measuring long" in each["value"].get("message", ""))
     return number, client.request("tdl/status", None)["workers"]["runs"]
-
-
-class Watched:
-    """A process that is not our child, and whose end can be waited for."""
-
-    def __init__(self, process: int) -> None:
-        self._descriptor = os.pidfd_open(process)
-
-    def ends(self) -> bool:
-        ready, _, _ = select.select([self._descriptor], [], [], PATIENCE)
-        os.close(self._descriptor)
-        return bool(ready)
 
 
 # ---- the worker

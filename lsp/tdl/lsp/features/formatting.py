@@ -35,7 +35,8 @@ def on_type_formatting(snapshot: Snapshot, params: types.DocumentOnTypeFormattin
     entry = snapshot.entry_at(offset)
     if entry is None:
         return None
-    end = snapshot.source.line_starts[params.position.line] if params.ch == "\n" else offset
+    line = types.Position(params.position.line, 0)
+    end = snapshot.offset(line) if params.ch == "\n" else offset
     return _edits(snapshot, Span(entry.placed.offset, end))
 
 
