@@ -1,14 +1,18 @@
-"""Where the page of a diagnostic code is: in the installed package, or in the checkout."""
+"""Where the pages of the documentation are: in the installed package, or in the checkout."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-_INSTALLED = Path(__file__).parent / "docs" / "errors"
-_CHECKOUT = Path(__file__).parents[3] / "docs" / "errors"
+_INSTALLED = Path(__file__).parent / "docs"
+_CHECKOUT = Path(__file__).parents[3] / "docs"
 
 
 def page_path(code: str) -> Path:
     """The file of a code of `codes.CODES`."""
-    folder = _INSTALLED if _INSTALLED.is_dir() else _CHECKOUT
-    return folder / f"{code}.md"
+    return manual_path(f"errors/{code}.md")
+
+
+def manual_path(name: str) -> Path:
+    """A file of the documentation that is installed with the package: `language.md`."""
+    return (_INSTALLED if _INSTALLED.is_dir() else _CHECKOUT) / name

@@ -25,6 +25,13 @@ class Flow:
     dtype: Type | None
     shape: tuple[Form | None, ...] | None
 
+    def __str__(self) -> str:
+        """`f32[B, 10]`, with `?` for what is not known."""
+        if self.shape is None:
+            return f"{self.dtype or '?'}[...]"
+        sizes = ", ".join("?" if size is None else str(size) for size in self.shape)
+        return f"{self.dtype or '?'}[{sizes}]" if self.shape else str(self.dtype or "?")
+
     @staticmethod
     def literal(expr: syntax.Expr, scope: Scope) -> Flow | None:
         """A number given for a scalar input; None for any other expression."""

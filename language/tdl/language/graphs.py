@@ -22,9 +22,18 @@ from tdl.language.signature import Instance, check_solvable, elaborate_signature
 from tdl.language.types import settle
 
 
-@lru_cache(maxsize=1024)
 def check_graph(declaration: Declaration) -> tuple[Diagnostic, ...]:
     """What is wrong with a graph; spans relative to its item."""
+    return _read(declaration)[0]
+
+
+def values_of(declaration: Declaration) -> Mapping[str, Flow | None]:
+    """What is known of the inputs and values of a graph; None of those that are wrong."""
+    return _read(declaration)[1]
+
+
+@lru_cache(maxsize=1024)
+def _read(declaration: Declaration) -> tuple[tuple[Diagnostic, ...], Mapping[str, Flow | None]]:
     item = declaration.item
     assert isinstance(item, syntax.Graph)
     context = Context(Report(), declaration.text)
@@ -35,7 +44,7 @@ def check_graph(declaration: Declaration) -> tuple[Diagnostic, ...]:
     for tensor in signature.inputs:
         reader.flows[tensor.name] = flow_of(tensor)
     reader.read({tensor.name: tensor for tensor in signature.outputs})
-    return tuple(sorted(context.report.diagnostics, key=lambda each: each.primary.start))
+    return tuple(sorted(context.report.diagnostics, key=lambda each: each.primary.start)), reader.flows
 
 
 @dataclass

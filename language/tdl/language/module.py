@@ -219,7 +219,7 @@ class _Builder:
         broken = (names & (circular | self.broken)) | absent
         environment = Environment(dict(sorted(found.items())), broken)
         depth = 1 + max((each.depth for each in found.values() if is_inlined(each.item)), default=0)
-        parsed, key = placed.parsed, _key(placed, environment)
+        parsed, key = placed.parsed, key_of(placed.parsed.text, environment)
         declaration = Declaration(parsed.item, parsed.text, self.source.path, placed.offset, key, environment, depth)
         if depth == MAX_DEPTH + 1 and is_inlined(placed.item):
             message = f"`{declaration.name}` refers to others more than {MAX_DEPTH} deep"
@@ -266,8 +266,9 @@ def _name_of(item: syntax.Item) -> str:
     return name.text if isinstance(name, syntax.Name) else ""
 
 
-def _key(placed: syntax.PlacedItem, environment: Environment) -> str:
-    digest = blake2b(placed.parsed.text.encode("utf-8", "surrogatepass"), digest_size=16)
+def key_of(text: str, environment: Environment) -> str:
+    """The key of a declaration: of an item's text and what its names mean."""
+    digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16)
     for (space, name), declaration in environment.declarations.items():
         digest.update(f"\0{space} {name} {declaration.key}".encode("utf-8", "surrogatepass"))
     for name in sorted(environment.broken):

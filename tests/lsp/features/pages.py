@@ -5,6 +5,7 @@ A page is `tests/lsp/features/FEATURE/CASE.md`, where FEATURE is the name of the
     ```tdl                  the document; `‸` is the cursor, two of them enclose a range
     ```tdl other.tdl        a file beside it, which it can import
     ```json capabilities    what the client can do, if it is more than the least
+    ```json keep            of a long list of items, the labels of those that stand in the answer
     ```json params          more parameters of the request, merged over those that the marks give
     ```json                 the expected answer, or {"refused": ...}; ranges stand as "line:character-line:character",
                             from 0, and text of several lines as a list of them
@@ -71,6 +72,9 @@ def run(page: Page) -> dict[str, str]:
     except Refused as refusal:
         return {"json": _printed({"refused": str(refusal)}) + "\n"}
     plain = _CONVERTER.unstructure(answer)
+    if "json keep" in page.blocks:
+        kept = json.loads(page.blocks["json keep"])
+        plain["items"] = [each for each in plain["items"] if each["label"] in kept]
     blocks = {"json": _printed(_readable(plain)) + "\n"}
     edits = _edits_of(plain)
     return {**blocks, "tdl result": _edited(document.source, edits)} if edits else blocks
@@ -109,6 +113,7 @@ def params_of(method: str, snapshot: Snapshot, marks: list[int], given: dict[str
         "context": {"includeDeclaration": True, "diagnostics": [], "triggerKind": 1, "isRetrigger": False},
         "options": {"tabSize": 4, "insertSpaces": True},
         "ch": "\n",
+        "label": "",
         "query": "",
         "previousResultIds": [],
         **given,

@@ -6,7 +6,7 @@ reported. Lines of a tactic are applied in its place and blamed on the `apply`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from tdl.compiler.schedule import verbs
@@ -69,14 +69,35 @@ def apply_schedule(
     sizes: Mapping[Symbol, int] | None = None,
 ) -> Applied:
     """Apply a schedule that was checked for names and form. `sizes` are those the program was bound to, if it was."""
+    steps, _ = _all_steps(program, schedule, knobs or {}, sizes or {})
+    return Applied(_with_checked_hints(steps))
+
+
+def apply_more(
+    program: Program, schedule: Declaration, sizes: Mapping[Symbol, int] | None = None
+) -> Callable[[syntax.Line], Step]:
+    """A function that says what one more line would do behind a schedule; each is asked as if it were the only one."""
+    steps, values = _all_steps(program, schedule, {}, sizes or {})
+
+    def more(line: syntax.Line) -> Step:
+        step = _step(steps[-1].nest, line, len(steps) - 1, values, schedule)
+        return _with_checked_hints([*steps, step])[-1] if step.refusal is None else step
+
+    return more
+
+
+def _all_steps(
+    program: Program, schedule: Declaration, knobs: Mapping[str, int], sizes: Mapping[Symbol, int]
+) -> tuple[list[Step], Values]:
+    """The steps, with values as they are behind the last line."""
     item = schedule.item
     assert isinstance(item, syntax.Schedule)
     values = Values(schedule, program, knobs)
-    values.bind(sizes or {})
+    values.bind(sizes)
     steps = [Step(None, start(program))]
     for number, line in enumerate(item.body):
         steps.append(_step(steps[-1].nest, line, number, values, schedule))
-    return Applied(_with_checked_hints(steps))
+    return steps, values
 
 
 def _with_checked_hints(steps: list[Step]) -> tuple[Step, ...]:

@@ -7,11 +7,11 @@ the line is left for the call, which asks again before it runs.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
 
-from tdl.compiler.schedule.apply import Applied, apply_schedule
+from tdl.compiler.schedule.apply import Applied, Step, apply_more, apply_schedule
 from tdl.compiler.schedule.choose import ancestors, holds
 from tdl.language import syntax
 from tdl.language.analysis import Analysis
@@ -49,6 +49,42 @@ def schedule_by_schedule(analysis: Analysis) -> Iterator[tuple[Diagnostic, ...]]
             yield tuple(each.shifted(entry.placed.offset) for each in check_legality(entry.declaration, of_op))
 
 
+@lru_cache(maxsize=64)
+def legality_after(schedule: Declaration, case: Declaration | None = None) -> Callable[[syntax.Line], Step] | None:
+    """Whether one more line would be legal behind a schedule, for all sizes or at those of a test or bench.
+
+    None where the op or the case is wrong. Remembered, as an editor asks it of many lines.
+    """
+    found = _program(schedule, case)
+    return None if found is None else apply_more(found[0], schedule, found[1])
+
+
+@lru_cache(maxsize=128)
+def steps_at(schedule: Declaration, case: Declaration | None = None) -> Applied | None:
+    """A schedule line by line, for all sizes or at those of a test or bench; None where the op or the case is wrong."""
+    found = _program(schedule, case)
+    return None if found is None else applied(schedule, *found)
+
+
+def _program(schedule: Declaration, case: Declaration | None) -> tuple[Program, Mapping[Symbol, int]] | None:
+    item = schedule.item
+    assert isinstance(item, syntax.Schedule)
+    op = _callable(schedule, item.op)
+    if op is None or not isinstance(op.item, syntax.Op) or not check_op(op).is_sound:
+        return None
+    if case is None:
+        return check_op(op).program, {}
+    bound = check_case(case).case
+    if bound is None or bound.op != op:
+        return None
+    return bound_program(op, bound.bound.program, bound.bound.sizes), bound.bound.sizes
+
+
+def cases_of(analysis: Analysis, op: Declaration) -> tuple[Declaration, ...]:
+    """The tests and benches of an op in a file, in order."""
+    return tuple(_cases_by_op(analysis).get(op, ()))
+
+
 def _cases_by_op(analysis: Analysis) -> dict[Declaration | None, list[Declaration]]:
     """Tests and benches by what they call: a schedule is asked again only where those of its own op change."""
     found: dict[Declaration | None, list[Declaration]] = {}
@@ -73,7 +109,8 @@ def check_legality(schedule: Declaration, cases: tuple[Declaration, ...]) -> tup
         return ()
     if item.target is not None and "gpu" in ancestors(item.target.text, schedule):
         return ()  # whose back-end will say
-    refused = [step for step in applied(schedule, check_op(op).program).steps if step.refusal is not None]
+    whole = steps_at(schedule)
+    refused = [] if whole is None else [step for step in whole.steps if step.refusal is not None]
     certain = tuple(step.refusal for step in refused if step.refusal is not None and not step.is_open)
     if certain or not refused:
         return certain

@@ -45,7 +45,7 @@ def read_item(text: str, automaton: Automaton | None = None) -> Outcome:
                 diagnostics.append(complaint(automaton, stop))
             _close(automaton)
             continue
-        place = _statement_place(automaton)
+        place = statement_place(automaton)
         if place is None:
             diagnostics.append(complaint(automaton, stop))
             return Outcome(s.ParsedItem(text, _broken_item(text), _in_order(diagnostics)), len(text))
@@ -91,7 +91,7 @@ def _skip_statement(automaton: Automaton, stop: Stop, kept: int, nonterminal: st
     return diagnostic
 
 
-def _statement_place(automaton: Automaton) -> tuple[int, str] | None:
+def statement_place(automaton: Automaton) -> tuple[int, str] | None:
     """How many symbols stay, and what may stand after them: the deepest place for a statement or a body."""
     for kept in range(len(automaton.states) - 1, -1, -1):
         for nonterminal in automaton.machine.gotos[automaton.states[kept]]:

@@ -15,7 +15,7 @@ from tdl.language.report import Report
 from tdl.language.schedules.operands import State
 from tdl.language.schedules.reading import read_lines
 from tdl.language.schedules.settings import check_fact, sizes_of
-from tdl.language.schedules.stages import offered_loops
+from tdl.language.schedules.stages import loops_of, offered_loops
 from tdl.language.scope import Context, Declaration, Scope
 
 
@@ -32,6 +32,20 @@ def check_schedule(declaration: Declaration) -> tuple[Diagnostic, ...]:
     if op is not None:
         _against(op, item, scope)
     return tuple(context.report.diagnostics)
+
+
+def state_after(declaration: Declaration, op: Declaration) -> State:
+    """What may be named behind the last line of a schedule, also where something is wrong with the op or a line."""
+    from tdl.language.check import check_op
+
+    item = declaration.item
+    assert isinstance(item, syntax.Schedule)
+    program = check_op(op).program
+    scope = Scope(Context(Report(), declaration.text), declaration.environment, sizes_of(op))
+    loops = offered_loops(op) or loops_of(program).opened()
+    state = State(scope, loops, dict.fromkeys(program.tensors))
+    read_lines(item.body, state)
+    return state
 
 
 def _op(ref: syntax.Ref, scope: Scope) -> Declaration | None:

@@ -13,6 +13,8 @@ from lsprotocol import types
 from tdl.lsp.features.call_hierarchy import incoming_calls, outgoing_calls, prepare_call_hierarchy
 from tdl.lsp.features.code_action import OPTIONS, code_action
 from tdl.lsp.features.code_lens import code_lens
+from tdl.lsp.features.completion import OPTIONS as COMPLETION_OPTIONS
+from tdl.lsp.features.completion import completion, resolve_completion
 from tdl.lsp.features.declaration import declaration
 from tdl.lsp.features.definition import definition
 from tdl.lsp.features.diagnostics import diagnostic
@@ -45,6 +47,7 @@ DOCUMENT_FEATURES: tuple[Feature, ...] = (
     Feature(types.TEXT_DOCUMENT_CODE_ACTION, code_action, OPTIONS),
     Feature(types.TEXT_DOCUMENT_CODE_LENS, code_lens),
     Feature(types.TEXT_DOCUMENT_HOVER, hover),
+    Feature(types.TEXT_DOCUMENT_COMPLETION, completion, COMPLETION_OPTIONS),
     Feature(types.TEXT_DOCUMENT_DEFINITION, definition),
     Feature(types.TEXT_DOCUMENT_DECLARATION, declaration),
     Feature(types.TEXT_DOCUMENT_TYPE_DEFINITION, type_definition),
@@ -76,6 +79,7 @@ DOCUMENT_FEATURES: tuple[Feature, ...] = (
 WORKSPACE_FEATURES: tuple[Feature, ...] = (
     Feature(types.WORKSPACE_DIAGNOSTIC, workspace_diagnostics),
     Feature(types.WORKSPACE_SYMBOL, workspace_symbol),
+    Feature(types.COMPLETION_ITEM_RESOLVE, resolve_completion),
     Feature(types.CALL_HIERARCHY_INCOMING_CALLS, incoming_calls),
     Feature(types.CALL_HIERARCHY_OUTGOING_CALLS, outgoing_calls),
 )
