@@ -11,7 +11,7 @@ from tests.compiler.schedule.generated.cases import random_case
 from tests.compiler.schedule.generated.lines import WEIGHTS
 from tests.compiler.schedule.generated.referee import describe, judge
 from tests.compiler.schedule.generated.shrink import shrink
-from tests.compiler.schedule.sweep import Totals
+from tests.compiler.schedule.generated.totals import Totals
 
 CHUNK = 50
 USUAL = range(0, 500, CHUNK)
@@ -34,18 +34,15 @@ def figures():
 
 @pytest.mark.parametrize("first", USUAL)
 def test_cases(first, figures):
-    found = check(first)
-    figures.cases += found.cases
-    figures.verbs.update(found.verbs)
-    figures.with_verb.update(found.with_verb)
+    figures.merge(check(first))
 
 
 def test_figures(figures):
     """Every primitive is tried often, and refusals are neither rare nor mostly timid."""
-    if figures.cases < len(USUAL) * CHUNK:
+    if figures.counts["cases"] < len(USUAL) * CHUNK:
         pytest.skip("the cases ran in other processes")
     for verb in (primitive.__name__ for primitive in WEIGHTS):
-        assert figures.with_verb[verb] >= 0.05 * figures.cases, verb
+        assert figures.share(verb) >= 0.05, verb
     assert 0.2 < figures.refused < 0.45
     assert figures.conservative < 0.02
 

@@ -381,8 +381,8 @@ def fast_math(_: Writer) -> str:
 
 WEIGHTS: dict[Callable[[Writer], str | None], float] = {
     split: 5, tile: 2.5, fuse: 3, reorder: 3.5, skew: 2, unroll: 2, vectorize: 3, parallel: 3, peel: 2, inline: 2.5,
-    compute: 5, store: 3, fold: 2.5, rfactor: 3, cache: 4.5, layout: 2, stream: 1, prefetch: 1, double_buffer: 2,
-    knob: 1, let: 0.8, require: 0.8, fast_math: 0.5,
+    compute: 5, store: 3, fold: 2.5, rfactor: 3, cache: 4.5, layout: 2, stream: 1, prefetch: 1.1, double_buffer: 2,
+    knob: 1, let: 0.8, require: 0.8, fast_math: 0.6,
 }  # fmt: skip
 
 

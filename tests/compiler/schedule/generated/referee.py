@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, get_args
 
 from tdl.compiler.schedule.apply import Applied
 from tdl.compiler.schedule.printer import print_nest
@@ -23,6 +23,7 @@ from tests.compiler.schedule.generated.confirm import confirm
 from tests.compiler.schedule.generated.results import Scheduled, Wrong
 
 Verdict = Literal["accepted", "structural", "confirmed", "conservative", "data", "undecided"]
+VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,11 @@ class Report:
     case: Case
     findings: list[Finding] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
+
+    @property
+    def is_compiled(self) -> bool:
+        """Whether machine code is made of the case and run as well: of one in ten."""
+        return self.case.seed % 10 == 0
 
 
 def judge(case: Case) -> Report:
@@ -134,9 +140,8 @@ def _is_proved(code: str) -> bool:
 def _results(
     report: Report, subject: Subject, program: Program, nest: Nest, every: tuple[Sizes, ...], *, is_bound: bool
 ) -> None:
-    """One case in ten is compiled as well, every second of these for its first sizes only."""
-    seed = report.case.seed
-    with_code = seed % 10 == 0 and is_bound == bool(seed % 20)
+    """Every second case that is compiled is so for its first sizes only."""
+    with_code = report.is_compiled and is_bound == bool(report.case.seed % 20)
     try:
         Scheduled(subject, program, nest, with_code).check(every)
     except Wrong as wrong:
