@@ -8,6 +8,7 @@ from tests.compiler.schedule.generated.cases import random_case
 from tests.compiler.schedule.generated.referee import Finding, Report
 from tests.compiler.schedule.generated.totals import Range, Totals
 
+
 def report(seed: int, *verdicts: str, failures: tuple[str, ...] = ()) -> Report:
     findings = [Finding("split", verdict, f"`x{seed}` is {seed}") for verdict in verdicts]
     return Report(random_case(seed), findings, list(failures))
