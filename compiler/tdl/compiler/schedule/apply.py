@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import NamedTuple
 
 from tdl.compiler.schedule import verbs
 from tdl.compiler.schedule.hardware import with_tactics
@@ -20,13 +22,13 @@ from tdl.compiler.schedule.refusal import NeedsSize, Refusal
 from tdl.compiler.schedule.start import start
 from tdl.compiler.schedule.tensorize import check_tensorized
 from tdl.compiler.schedule.tree import Logged, Nest, Rewrite
-from tdl.compiler.schedule.values import Values
+from tdl.compiler.schedule.values import Values, names_of
 from tdl.language import syntax
 from tdl.language.diagnostic import Diagnostic
 from tdl.language.forms import Symbol
-from tdl.language.scope import Declaration, Environment
+from tdl.language.scope import Declaration, Entity, Environment
 from tdl.language.sets import Undecided
-from tdl.language.source import Span
+from tdl.language.source import NOWHERE, Span
 from tdl.language.tree import Program
 
 
@@ -68,7 +70,10 @@ def apply_schedule(
     knobs: Mapping[str, int] | None = None,
     sizes: Mapping[Symbol, int] | None = None,
 ) -> Applied:
-    """Apply a schedule that was checked for names and form. `sizes` are those the program was bound to, if it was."""
+    """Apply a schedule that was checked for names and form. `sizes` are those the program was bound to, if it was.
+
+    What the lines so far made is remembered, so that after an edit the lines above it are not applied again.
+    """
     steps, _ = _all_steps(program, schedule, knobs or {}, sizes or {})
     return Applied(_with_checked_hints(steps))
 
@@ -77,10 +82,10 @@ def apply_more(
     program: Program, schedule: Declaration, sizes: Mapping[Symbol, int] | None = None
 ) -> Callable[[syntax.Line], Step]:
     """A function that says what one more line would do behind a schedule; each is asked as if it were the only one."""
-    steps, values = _all_steps(program, schedule, {}, sizes or {})
+    steps, state = _all_steps(program, schedule, {}, sizes or {})
 
     def more(line: syntax.Line) -> Step:
-        step = _step(steps[-1].nest, line, len(steps) - 1, values, schedule)
+        step = _after(state, line, _Current(schedule)).step(line)
         return _with_checked_hints([*steps, step])[-1] if step.refusal is None else step
 
     return more
@@ -88,16 +93,16 @@ def apply_more(
 
 def _all_steps(
     program: Program, schedule: Declaration, knobs: Mapping[str, int], sizes: Mapping[Symbol, int]
-) -> tuple[list[Step], Values]:
-    """The steps, with values as they are behind the last line."""
+) -> tuple[list[Step], _State]:
+    """The steps, and the state behind the last line."""
     item = schedule.item
     assert isinstance(item, syntax.Schedule)
-    values = Values(schedule, program, knobs)
-    values.bind(sizes)
-    steps = [Step(None, start(program))]
-    for number, line in enumerate(item.body):
-        steps.append(_step(steps[-1].nest, line, number, values, schedule))
-    return steps, values
+    state = _beginning(_Given(program, _head_of(schedule), tuple(sorted(knobs.items())), tuple(sizes.items())))
+    steps = [Step(None, state.nest)]
+    for line in item.body:
+        state = _after(state, line, _Current(schedule))
+        steps.append(state.step(line))
+    return steps, state
 
 
 def _with_checked_hints(steps: list[Step]) -> tuple[Step, ...]:
@@ -122,19 +127,87 @@ def _is_open(refusal: Refusal) -> bool:
     return isinstance(refusal, NeedsSize) or refusal.code == "undecided"
 
 
-def _step(nest: Nest, line: syntax.ScheduleLine, number: int, values: Values, schedule: Declaration) -> Step:
-    before = nest
+# ---- line after line
+
+
+@dataclass(frozen=True)
+class _Given:
+    """What a schedule is applied to, and everything outside of its lines that their meaning hangs on."""
+
+    program: Program
+    head: tuple[object, ...]
+    knobs: tuple[tuple[str, int], ...]
+    sizes: tuple[tuple[Symbol, int], ...]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Given) and self.program is other.program and self._rest == other._rest
+
+    def __hash__(self) -> int:
+        return hash((id(self.program), self._rest))
+
+    @property
+    def _rest(self) -> tuple[object, ...]:
+        return self.head, self.knobs, self.sizes
+
+
+def _head_of(schedule: Declaration) -> tuple[object, ...]:
+    item, environment = schedule.item, schedule.environment
+    assert isinstance(item, syntax.Schedule)
+    known = tuple((*key, each.key) for key, each in environment.declarations.items())
+    return item.target, known, environment.broken
+
+
+@dataclass(frozen=True, eq=False)
+class _State:
+    """The nest after some lines, and why the last of them was refused if it was: at no place, as the line may move."""
+
+    nest: Nest
+    names: Mapping[str, Entity]
+    knobs: Mapping[str, int]
+    number: int
+    refusal: Diagnostic | None = None
+    is_open: bool = False
+
+    def step(self, line: syntax.ScheduleLine) -> Step:
+        """The line as the text has it now."""
+        refusal = None if self.refusal is None else replace(self.refusal, primary=line.span)
+        return Step(line.span, self.nest, refusal, self.is_open)
+
+
+class _Current(NamedTuple):
+    """The schedule as its text is now. To the memo they are all one: lines that are in it already mean the same."""
+
+    schedule: Declaration
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Current)
+
+    def __hash__(self) -> int:
+        return 0
+
+
+@lru_cache(maxsize=64)
+def _beginning(given: _Given) -> _State:
+    return _State(start(given.program), names_of(given.program, dict(given.sizes)), dict(given.knobs), 0)
+
+
+@lru_cache(maxsize=512)
+def _after(state: _State, line: syntax.ScheduleLine, current: _Current) -> _State:
+    """The state behind a line; a refused line leaves the nest as it was."""
+    nest, number = state.nest, state.number
+    values = Values(current.schedule, state.names, state.knobs)
     try:
-        for each, environment in with_tactics(line, schedule.environment):
-            nest = _applied(nest, each, number, values, environment)
-        if nest is not before:
-            check_tensorized(before, nest)
-            check_kinds(before, nest)
+        for each, environment in with_tactics(line, current.schedule.environment):
+            nest, values = _applied(nest, each, number, values, environment)
+        if nest is not state.nest:
+            check_tensorized(state.nest, nest)
+            check_kinds(state.nest, nest)
             check_beginnings(nest)  # refused at the line that leaves a reduction no place to begin
     except (Refusal, Undecided) as raised:
         refusal = _too_hard(raised) if isinstance(raised, Undecided) else raised
-        return Step(line.span, before, _diagnostic(refusal, line.span), _is_open(refusal))
-    return Step(line.span, nest)
+        found = _diagnostic(refusal, NOWHERE)
+        return replace(state, number=number + 1, refusal=found, is_open=_is_open(refusal))
+    return _State(nest, values.names, state.knobs, number + 1)
 
 
 def _too_hard(why: Undecided) -> Refusal:
@@ -142,20 +215,21 @@ def _too_hard(why: Undecided) -> Refusal:
     return Refusal("undecided", "whether this line is legal could not be decided", note)
 
 
-def _applied(nest: Nest, line: syntax.ScheduleLine, number: int, values: Values, environment: Environment) -> Nest:
+def _applied(
+    nest: Nest, line: syntax.ScheduleLine, number: int, values: Values, environment: Environment
+) -> tuple[Nest, Values]:
     match line:
         case syntax.Knob() | syntax.LetValue():
-            values.name(line)
-            return nest
+            return nest, values.named(line)
         case syntax.Require(fact):
-            return verbs.require(nest, values.fact(fact))
+            return verbs.require(nest, values.fact(fact)), values
         case syntax.Line():
             change = verbs.VERBS.get(line.verb.text)
             if change is None:
                 raise Refusal("schedule", f"`{line.verb.text}` needs a target that this compiler does not have")
             arguments = verbs.Arguments(line, number, values, environment)
-            return _recorded(nest, change(nest, arguments), lambda each: change(each, arguments), line, number)
-    return nest
+            return _recorded(nest, change(nest, arguments), lambda each: change(each, arguments), line, number), values
+    return nest, values
 
 
 def _recorded(before: Nest, after: Nest, rewrite: Rewrite, line: syntax.Line, number: int) -> Nest:

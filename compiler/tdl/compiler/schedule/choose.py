@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from tdl.compiler.schedule.values import Values
+from tdl.compiler.schedule.values import Values, names_of
 from tdl.language import hardware, syntax
 from tdl.language.dtypes import DTYPES, DType
 from tdl.language.folding import value_of
@@ -64,8 +64,7 @@ def condition(schedule: Declaration, program: Program, sizes: Mapping[Symbol, in
     assert isinstance(item, syntax.Schedule)
     if item.condition is None:
         return True
-    values = Values(schedule, program)
-    values.bind(sizes)
+    values = Values(schedule, names_of(program, sizes))
     value = value_of(values.built(_dtypes_decided(item.condition, program)))
     return value if isinstance(value, bool) else None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from tdl.compiler.schedule.refusal import NeedsSize, Refusal
 from tdl.language import expressions, forms, syntax, tree
@@ -13,28 +14,31 @@ from tdl.language.scope import Context, Declaration, Entity, IndexEntity, Scope,
 from tdl.language.tree import Program
 
 
+def names_of(program: Program, sizes: Mapping[forms.Symbol, int]) -> dict[str, Entity]:
+    """What a schedule's lines may speak of from the start: the sizes of a program, bound or not, and its parameters."""
+    names: dict[str, Entity] = {symbol.name: SizeEntity(forms.symbol(symbol)) for symbol in program.dims}
+    for name, value in program.parameters.items():
+        if isinstance(value, int) and not isinstance(value, bool):
+            names[name] = SizeEntity(forms.constant(value))
+    return {**names, **{symbol.name: SizeEntity(forms.constant(size)) for symbol, size in sizes.items()}}
+
+
+@dataclass(frozen=True, slots=True)
 class Values:
-    """The names that lines may speak of: sizes, parameters, knobs, `let`s."""
+    """The names that a line of a schedule may speak of: sizes, parameters, and the knobs and `let`s above it."""
 
-    def __init__(self, declaration: Declaration, program: Program, knobs: Mapping[str, int] | None = None) -> None:
-        names: dict[str, Entity] = {symbol.name: SizeEntity(forms.symbol(symbol)) for symbol in program.dims}
-        for name, value in program.parameters.items():
-            if isinstance(value, int) and not isinstance(value, bool):
-                names[name] = SizeEntity(forms.constant(value))
-        self.schedule = declaration
-        self._names = names
-        self._knobs = dict(knobs or {})
+    schedule: Declaration
+    names: Mapping[str, Entity]
+    knobs: Mapping[str, int] = field(default_factory=dict)
 
-    def bind(self, sizes: Mapping[forms.Symbol, int]) -> None:
-        """Give sizes their numbers."""
-        self._names.update({symbol.name: SizeEntity(forms.constant(size)) for symbol, size in sizes.items()})
-
-    def name(self, line: syntax.Knob | syntax.LetValue) -> None:
-        """Give a knob its chosen value, or a `let` what it stands for."""
-        if isinstance(line, syntax.Knob) and line.name.text in self._knobs:
-            self._names[line.name.text] = SizeEntity(forms.constant(self._knobs[line.name.text]))
-            return
-        self._names[line.name.text] = entity_of(expressions.elaborate(line.value, self._scope()))
+    def named(self, line: syntax.Knob | syntax.LetValue) -> Values:
+        """With a knob's chosen value, or what a `let` stands for."""
+        name = line.name.text
+        if isinstance(line, syntax.Knob) and name in self.knobs:
+            entity: Entity = SizeEntity(forms.constant(self.knobs[name]))
+        else:
+            entity = entity_of(expressions.elaborate(line.value, self._scope()))
+        return replace(self, names={**self.names, name: entity})
 
     def integer(self, expr: syntax.Expr, what: str) -> int:
         """An integer; refused where it depends on a size that has no number here."""
@@ -75,4 +79,4 @@ class Values:
 
     def _scope(self) -> Scope:
         context = Context(Report(), self.schedule.text)
-        return Scope(context, self.schedule.environment, self._names)
+        return Scope(context, self.schedule.environment, self.names)
