@@ -9,6 +9,7 @@ import pytest
 from lsprotocol import types
 from tdl.lsp.features.table import DOCUMENT_FEATURES, WORKSPACE_FEATURES
 from tdl.lsp.protocol import Refused
+from tdl.lsp.slices import at_once
 from tdl.lsp.snapshot import Snapshot
 from tdl.lsp.workspace import Workspace
 
@@ -50,6 +51,6 @@ def test_every_feature_answers(seed: int) -> None:
         for feature in (*DOCUMENT_FEATURES, *WORKSPACE_FEATURES):
             subject = snapshot if feature in DOCUMENT_FEATURES else workspace
             try:
-                feature.answer(subject, params_of(feature.method, snapshot, marks, given))
+                at_once(feature.answer(subject, params_of(feature.method, snapshot, marks, given)))
             except Refused:
                 continue

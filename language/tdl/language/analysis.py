@@ -80,7 +80,7 @@ class _Loader:
         for entry in module.entries:
             offset = entry.placed.offset
             found.extend(each.shifted(offset) for each in entry.placed.parsed.diagnostics)
-            found.extend(each.shifted(offset) for each in _check_item(entry.declaration))
+            found.extend(each.shifted(offset) for each in diagnose_item(entry.declaration))
         found = [_suggested(each, source, module) for each in found]
         ordered = tuple(sorted(found, key=lambda each: (each.primary.start, each.primary.end)))
         return Analysis(source, file, module, ordered)
@@ -154,7 +154,8 @@ def _suggested(diagnostic: Diagnostic, source: Source, module: Module) -> Diagno
     return replace(diagnostic, notes=(f"did you mean `{near}`?",), fixes=(Fix(f"change to `{near}`", span, near),))
 
 
-def _check_item(declaration: Declaration) -> list[Diagnostic]:
+def diagnose_item(declaration: Declaration) -> list[Diagnostic]:
+    """Everything wrong with one item beyond its syntax, also where it is too deep to be checked; spans relative to it."""
     try:
         return list(check_item(declaration))
     except RecursionError:

@@ -16,6 +16,7 @@ from tdl.lsp.features.table import DOCUMENT_FEATURES, WORKSPACE_FEATURES, Featur
 from tdl.lsp.protocol import CONTENT_MODIFIED, Protocol, Refused
 from tdl.lsp.services import PREVIEW, SCHEME, STATUS, Services
 from tdl.lsp.session import Session
+from tdl.lsp.slices import between_others
 from tdl.lsp.snapshot import Snapshot
 from tdl.lsp.uris import path_of
 
@@ -140,10 +141,14 @@ def _of_document(server: Server, feature: Feature) -> Handler:
         snapshot = server.session.snapshot(params.text_document.uri)
         if snapshot is None:
             raise Refused(f"there is no {params.text_document.uri}: it is not open, and no file that can be read")
+
+        def check() -> None:
+            if server.session.is_stale(snapshot):
+                raise Refused("the document was edited since", CONTENT_MODIFIED)
+
         await asyncio.sleep(0)  # what the client sent after it is seen first
-        if server.session.is_stale(snapshot):
-            raise Refused("the document was edited since", CONTENT_MODIFIED)
-        return feature.answer(snapshot, params)
+        check()
+        return await between_others(feature.answer(snapshot, params), check)
 
     return answer
 

@@ -10,6 +10,7 @@ A page is `tests/lsp/features/FEATURE/CASE.md`, where FEATURE is the name of the
     ```json                 the expected answer, or {"refused": ...}; ranges stand as "line:character-line:character",
                             from 0, and text of several lines as a list of them
     ```tdl result           the document after the edits of the answer, where it is made of edits
+    ```diff                 instead, where the answer is code actions: the kind and title of each, and what it changes
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
+from difflib import ndiff
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +28,7 @@ from tdl.language.source import Source
 from tdl.lsp.features.table import DOCUMENT_FEATURES, WORKSPACE_FEATURES
 from tdl.lsp.positions import Encoding, position_at, span_at
 from tdl.lsp.protocol import Refused
+from tdl.lsp.slices import at_once
 from tdl.lsp.snapshot import Snapshot
 from tdl.lsp.workspace import Workspace
 
@@ -68,10 +71,12 @@ def run(page: Page) -> dict[str, str]:
     given = json.loads(page.blocks.get("json params", "{}"))
     subject = snapshot if feature in DOCUMENT_FEATURES else workspace
     try:
-        answer = feature.answer(subject, params_of(feature.method, snapshot, marks, given))
+        answer = at_once(feature.answer(subject, params_of(feature.method, snapshot, marks, given)))
     except Refused as refusal:
         return {"json": _printed({"refused": str(refusal)}) + "\n"}
     plain = _CONVERTER.unstructure(answer)
+    if isinstance(answer, list) and answer and all(isinstance(each, types.CodeAction) for each in answer):
+        return {"diff": "".join(_action(document.source, each) for each in plain)}
     if "json keep" in page.blocks:
         kept = json.loads(page.blocks["json keep"])
         plain["items"] = [each for each in plain["items"] if each["label"] in kept]
@@ -169,3 +174,12 @@ def _edited(source: Source, edits: list[dict[str, Any]]) -> str:
     for span, each in sorted(placed, key=lambda pair: pair[0].start, reverse=True):
         text = text[: span.start] + each["newText"] + text[span.end :]
     return text
+
+
+def _action(source: Source, action: dict[str, Any]) -> str:
+    """A code action, and the lines that it changes."""
+    edits = action["edit"]["changes"][_uri(NAME)]
+    old, new = source.text.splitlines(), _edited(source, edits).splitlines()
+    changed = [each.rstrip() for each in ndiff(old, new) if each[:2] in ("- ", "+ ")]
+    mark = "*" if action.get("isPreferred") else ""
+    return "\n".join((f"{action['kind']}{mark}: {action['title']}", *changed, ""))

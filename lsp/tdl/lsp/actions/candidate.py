@@ -1,6 +1,6 @@
 """A change that might be offered: edits of one document, and what a person is told they do.
 
-    Candidate("change to `tanh`", "quickfix", (Edit(Span(40, 44), "tanh"),))
+    Candidate("fix", "change to `tanh`", "quickfix", (Edit(Span(40, 44), "tanh"),))
 
 Whether it leads to an error is not known here; `trial.py` finds out.
 """
@@ -28,13 +28,18 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """`mends` is the error that it is about, if it is about one."""
+    """`id` names the sort of change; `mends` is the error that it is about, if it is about one."""
 
+    id: str
     title: str
     kind: str
     edits: tuple[Edit, ...]
     mends: Diagnostic | None = None
     is_preferred: bool = False
+
+
+Choice = tuple[Candidate, ...]
+"""Changes of which the first that is legal is offered."""
 
 
 def edited(text: str, edits: Iterable[Edit]) -> str:

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tdl.language.diagnostic import Diagnostic
-from tdl.lsp.actions.candidate import QUICK_FIX, Candidate, Edit
+from tdl.lsp.actions.candidate import QUICK_FIX, Candidate, Choice, Edit
 from tdl.lsp.snapshot import Snapshot
 
 
-def proposed_fixes(snapshot: Snapshot, found: Diagnostic) -> Iterator[Candidate]:
+def proposed_fixes(snapshot: Snapshot, found: Diagnostic) -> Iterator[Choice]:
     """The fixes that come with an error; the only one is the preferred one."""
     for fix in found.fixes:
         edits = (Edit(fix.span, fix.text),)
-        yield Candidate(fix.title, QUICK_FIX, edits, mends=found, is_preferred=len(found.fixes) == 1)
+        yield (Candidate("fix", fix.title, QUICK_FIX, edits, mends=found, is_preferred=len(found.fixes) == 1),)

@@ -16,13 +16,13 @@ from tdl.language.diagnostic import Diagnostic
 from tdl.language.parse import parse_file
 from tdl.language.scope import NAMESPACES
 from tdl.language.source import Source, Span
-from tdl.lsp.actions.candidate import QUICK_FIX, Candidate, Edit, line_end
+from tdl.lsp.actions.candidate import QUICK_FIX, Candidate, Choice, Edit, line_end
 from tdl.lsp.snapshot import Snapshot
 
 _CODES = ("unknown-name", "unknown-loop", "not-a-value")
 
 
-def missing_imports(snapshot: Snapshot, found: Diagnostic) -> Iterator[Candidate]:
+def missing_imports(snapshot: Snapshot, found: Diagnostic) -> Iterator[Choice]:
     """Imports of what an unknown name may mean."""
     if found.code not in _CODES:
         return
@@ -33,10 +33,10 @@ def missing_imports(snapshot: Snapshot, found: Diagnostic) -> Iterator[Candidate
             continue
         if head == path:
             edit = _new_import(snapshot, f"import {path}")
-            yield Candidate(f"import {path}", QUICK_FIX, (edit,), mends=found)
+            yield (Candidate("import", f"import {path}", QUICK_FIX, (edit,), mends=found),)
         elif not head:
             edit = _import_of(snapshot, path, last)
-            yield Candidate(f"import `{last}` from {path}", QUICK_FIX, (edit,), mends=found)
+            yield (Candidate("import", f"import `{last}` from {path}", QUICK_FIX, (edit,), mends=found),)
 
 
 def _modules(snapshot: Snapshot) -> Iterator[tuple[str, Source]]:

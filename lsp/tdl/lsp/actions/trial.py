@@ -1,19 +1,31 @@
 """Changes tried on a copy of the text: what would be wrong then that is not wrong now.
 
     trial = Trial(snapshot)
-    trial.objection(candidate)        None where it may be offered, else the first new error
+    trial.objection(candidate)        None where it may be offered, else why it may not
 
-Errors are compared by code and message, as many of each: an edit moves the others, and need not mend them.
+Errors are compared by code and message, as many of each: an edit moves the others, and need not mend them. What changes
+one schedule is asked of that schedule alone, since nothing else hangs on it.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable
+from functools import cached_property
 
+from tdl.language import syntax
+from tdl.language.analysis import diagnose_item
 from tdl.language.diagnostic import Diagnostic
-from tdl.lsp.actions.candidate import Candidate, edited
+from tdl.language.module import Entry, key_of
+from tdl.language.parse import parse_item
+from tdl.language.scope import Declaration
+from tdl.lsp.actions.candidate import Candidate, Edit, edited
 from tdl.lsp.snapshot import Snapshot
+
+_WORD = re.compile(r"\w+")
+
+_Identity = tuple[str, str]
 
 
 class Trial:
@@ -21,25 +33,78 @@ class Trial:
 
     def __init__(self, snapshot: Snapshot) -> None:
         self._snapshot = snapshot
-        self._known = Counter(map(_identity, _errors(snapshot.diagnostics)))
 
-    def objection(self, candidate: Candidate) -> Diagnostic | None:
-        """The first error that a change would bring."""
+    def objection(self, candidate: Candidate) -> str | None:
+        """The first error that a change would bring, or that the one it should mend would still be there."""
+        entry = self._schedule_around(candidate)
+        before, after = self._in_file(candidate) if entry is None else self._in_schedule(entry, candidate)
+        known = Counter(map(_identity, before))
+        for error in after:
+            identity = _identity(error)
+            if not known[identity]:
+                return error.message
+            known[identity] -= 1
+        mended = candidate.mends
+        return None if mended is None or known[_identity(mended)] else mended.message
+
+    # ---- the whole file
+
+    @cached_property
+    def _errors(self) -> list[Diagnostic]:
+        return _errors(self._snapshot.diagnostics)
+
+    def _in_file(self, candidate: Candidate) -> tuple[list[Diagnostic], list[Diagnostic]]:
         text = edited(self._snapshot.source.text, candidate.edits)
         path = self._snapshot.source.path
         workspace = self._snapshot.workspace.with_texts({path: text})
-        known = self._known.copy()
-        for error in _errors(Snapshot(workspace.documents[path], workspace).diagnostics):
-            identity = _identity(error)
-            if not known[identity]:
-                return error
-            known[identity] -= 1
-        return None
+        return self._errors, _errors(Snapshot(workspace.documents[path], workspace).diagnostics)
+
+    # ---- one schedule
+
+    def _schedule_around(self, candidate: Candidate) -> Entry | None:
+        """The schedule whose body holds all edits, if they bring it no name of the module that it did not have."""
+        first, last = candidate.edits[0].span.start, max(each.span.end for each in candidate.edits)
+        entry = self._snapshot.entry_at(first)
+        if entry is None or not isinstance(entry.placed.item, syntax.Schedule):
+            return None
+        offset, item = entry.placed.offset, entry.placed.item
+        start = entry.placed.parsed.text.find("{", item.op.span.end) + offset
+        if not offset < start < first or last >= offset + item.span.end:
+            return None
+        new = {word for each in candidate.edits for word in _WORD.findall(each.text)}
+        foreign = new & self._names - set(_WORD.findall(entry.placed.parsed.text))
+        return None if foreign else entry
+
+    @cached_property
+    def _names(self) -> set[str]:
+        """The first words of all names of the module."""
+        return {name.partition(".")[0] for name in self._snapshot.analysis.module.names}
+
+    def _in_schedule(self, entry: Entry, candidate: Candidate) -> tuple[list[Diagnostic], list[Diagnostic]]:
+        old, offset = entry.declaration, entry.placed.offset
+        edits = [Edit(each.span.shifted(-offset), each.text) for each in candidate.edits]
+        text = edited(old.text, edits)
+        parsed = parse_item(text)
+        key = key_of(text, old.environment)
+        new = Declaration(parsed.item, text, old.path, old.offset, key, old.environment, old.depth)
+        return (
+            _errors((*entry.placed.parsed.diagnostics, *self._found(old))),
+            _errors((*parsed.diagnostics, *self._found(new))),
+        )
+
+    def _found(self, schedule: Declaration) -> Iterable[Diagnostic]:
+        from tdl.compiler.schedule.check import cases_of, check_legality
+
+        yield from diagnose_item(schedule)
+        item = schedule.item
+        if isinstance(item, syntax.Schedule):
+            op = schedule.environment.find("callable", item.op.text)
+            yield from check_legality(schedule, () if op is None else cases_of(self._snapshot.analysis, op))
 
 
 def _errors(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
     return [each for each in diagnostics if each.severity == "error"]
 
 
-def _identity(error: Diagnostic) -> tuple[str, str]:
+def _identity(error: Diagnostic) -> _Identity:
     return error.code, error.message

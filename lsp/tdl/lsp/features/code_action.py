@@ -11,34 +11,50 @@ from collections.abc import Callable, Iterator
 from lsprotocol import types
 from tdl.language.diagnostic import Diagnostic
 from tdl.language.source import Span
-from tdl.lsp.actions.candidate import Candidate
+from tdl.lsp.actions.candidate import Candidate, Choice
 from tdl.lsp.actions.fixes import proposed_fixes
 from tdl.lsp.actions.imports import missing_imports
 from tdl.lsp.actions.trial import Trial
+from tdl.lsp.actions.tweaks import of_lines
 from tdl.lsp.features.diagnostics import converted
+from tdl.lsp.slices import Slices
 from tdl.lsp.snapshot import Snapshot
 
-OF_ERRORS: tuple[Callable[[Snapshot, Diagnostic], Iterator[Candidate]], ...] = (proposed_fixes, missing_imports)
+OF_ERRORS: tuple[Callable[[Snapshot, Diagnostic], Iterator[Choice]], ...] = (proposed_fixes, missing_imports)
 """What might mend an error."""
 
-OPTIONS = types.CodeActionOptions([types.CodeActionKind.QuickFix])
+AT_PLACES: tuple[Callable[[Snapshot, Span], Iterator[Choice]], ...] = (of_lines,)
+"""What might be done where nothing is wrong."""
+
+OPTIONS = types.CodeActionOptions(
+    [types.CodeActionKind.QuickFix, types.CodeActionKind.RefactorRewrite, types.CodeActionKind.RefactorMove]
+)
 
 
-def code_action(snapshot: Snapshot, params: types.CodeActionParams) -> list[types.CodeAction] | None:
-    """The changes for a range, those that mend something first."""
+def code_action(snapshot: Snapshot, params: types.CodeActionParams) -> Slices[list[types.CodeAction] | None]:
+    """The changes for a range, those that mend something first. Each is tried in a slice of its own."""
     if not _takes_edits(snapshot.client):
         return None
     trial = Trial(snapshot)
-    candidates = _candidates(snapshot, snapshot.span(params.range))
-    wanted = (each for each in candidates if _is_wanted(each, params.context.only))
-    return [_offered(snapshot, each) for each in wanted if trial.objection(each) is None]
+    found: list[types.CodeAction] = []
+    for choice in _choices(snapshot, snapshot.span(params.range)):
+        for candidate in choice:
+            if not _is_wanted(candidate, params.context.only):
+                continue
+            yield
+            if trial.objection(candidate) is None:
+                found.append(_offered(snapshot, candidate))
+                break
+    return found
 
 
-def _candidates(snapshot: Snapshot, place: Span) -> Iterator[Candidate]:
+def _choices(snapshot: Snapshot, place: Span) -> Iterator[Choice]:
     for found in snapshot.diagnostics:
         if found.primary.start <= place.end and place.start <= found.primary.end:
-            for propose in OF_ERRORS:
-                yield from propose(snapshot, found)
+            for mend in OF_ERRORS:
+                yield from mend(snapshot, found)
+    for propose in AT_PLACES:
+        yield from propose(snapshot, place)
 
 
 def _is_wanted(candidate: Candidate, only: object) -> bool:

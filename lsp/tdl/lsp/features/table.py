@@ -36,7 +36,10 @@ from tdl.lsp.tokens import LEGEND
 
 @dataclass(frozen=True, slots=True)
 class Feature:
-    """A method, its answer `(snapshot or workspace, params) -> result`, and its options as pygls advertises them."""
+    """A method, its answer `(snapshot or workspace, params) -> result`, and its options as pygls advertises them.
+
+    The answer of a document may be made in `Slices`.
+    """
 
     method: str
     answer: Callable[[Any, Any], Any]
