@@ -155,7 +155,7 @@ def _suggested(diagnostic: Diagnostic, source: Source, module: Module) -> Diagno
 
 
 def diagnose_item(declaration: Declaration) -> list[Diagnostic]:
-    """Everything wrong with one item beyond its syntax, also where it is too deep to be checked; spans relative to it."""
+    """Everything wrong with one item beyond its syntax, that it is too deep to be checked included; spans in it."""
     try:
         return list(check_item(declaration))
     except RecursionError:

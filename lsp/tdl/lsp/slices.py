@@ -23,21 +23,22 @@ def at_once(answer: Any) -> Any:
     """The answer, if need be after all slices."""
     if not isinstance(answer, Generator):
         return answer
-    while True:
-        try:
-            next(answer)
-        except StopIteration as end:
-            return end.value
+    found: list[Any] = []
+    for _ in _finding(answer, found):
+        pass
+    return found[0]
 
 
 async def between_others(answer: Any, check: Callable[[], None]) -> Any:
     """The answer; before each slice others have their turn, and then `check` may raise."""
     if not isinstance(answer, Generator):
         return answer
-    while True:
-        try:
-            next(answer)
-        except StopIteration as end:
-            return end.value
+    found: list[Any] = []
+    for _ in _finding(answer, found):
         await asyncio.sleep(0)
         check()
+    return found[0]
+
+
+def _finding(answer: Slices[Any], found: list[Any]) -> Generator[None, None, None]:
+    found.append((yield from answer))
