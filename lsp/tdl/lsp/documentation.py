@@ -30,7 +30,7 @@ def of_word(name: str, word: Word) -> str:
     usage = code(word.usage) if word.usage else ""
     link = word.link
     more = "" if link is None else f" [More]({link})"
-    return _joined(usage, f"`{name}`: {word.summary}.{more}")
+    return joined(usage, f"`{name}`: {word.summary}.{more}")
 
 
 def of_item(workspace: Workspace, path: str, offset: int) -> str | None:
@@ -43,7 +43,7 @@ def of_item(workspace: Workspace, path: str, offset: int) -> str | None:
     for entry in workspace.analysis(source).module.entries:
         found = declaration_at(entry, offset)
         if found is not None:
-            return _joined(code(head(found)), getattr(found.item, "doc", None) or "")
+            return joined(code(head(found)), getattr(found.item, "doc", None) or "")
     return None
 
 
@@ -65,5 +65,6 @@ def of_about(workspace: Workspace, about: list[str | int]) -> str | None:
     return None
 
 
-def _joined(*parts: str) -> str:
+def joined(*parts: str) -> str:
+    """Paragraphs, those left out that are empty."""
     return "\n\n".join(part for part in parts if part)

@@ -140,6 +140,7 @@ def _readable(value: Any) -> Any:
         return value
     if value.startswith("file://"):
         return value.rpartition("/")[2]
+    value = re.sub(r"file://[^)\s]*/(?=docs/)", "", value)  # a link in a text, of wherever this is checked out
     return value.split("\n") if "\n" in value else value
 
 

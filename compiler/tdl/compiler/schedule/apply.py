@@ -40,7 +40,7 @@ class Step:
     nest: Nest
     refusal: Diagnostic | None = None
     is_open: bool = False
-    """Whether the refusal may be gone once sizes have numbers."""
+    """Whether the refusal may be gone once sizes have numbers, its own or that of a line above."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ def apply_more(
     steps, state = _all_steps(program, schedule, {}, sizes or {})
 
     def more(line: syntax.Line) -> Step:
-        step = _after(state, line, _Current(schedule)).step(line)
+        step = _behind(steps, _after(state, line, _Current(schedule)).step(line))
         return _with_checked_hints([*steps, step])[-1] if step.refusal is None else step
 
     return more
@@ -101,8 +101,13 @@ def _all_steps(
     steps = [Step(None, state.nest)]
     for line in item.body:
         state = _after(state, line, _Current(schedule))
-        steps.append(state.step(line))
+        steps.append(_behind(steps, state.step(line)))
     return steps, state
+
+
+def _behind(steps: list[Step], step: Step) -> Step:
+    """A step that is refused may be so for want of what a line above makes once sizes have numbers."""
+    return replace(step, is_open=step.refusal is not None and (step.is_open or any(each.is_open for each in steps)))
 
 
 def _with_checked_hints(steps: list[Step]) -> tuple[Step, ...]:

@@ -49,6 +49,11 @@ def nest_lines(nest: Nest) -> list[Line]:
     return [*printer.buffers(None, 0), *printer.nodes(nest.body, 0)]
 
 
+def buffer_text(nest: Nest, buffer: Buffer) -> str:
+    """Storage as it is printed."""
+    return _Printer(nest).buffer_text(buffer)
+
+
 class _Printer:
     def __init__(self, nest: Nest) -> None:
         self.nest = nest
@@ -76,14 +81,17 @@ class _Printer:
                 yield Line("    " * depth + text, hint.line)
 
     def _buffer(self, buffer: Buffer, depth: int) -> Line:
+        return Line("    " * depth + self.buffer_text(buffer), buffer.line)
+
+    def buffer_text(self, buffer: Buffer) -> str:
+        """`register Cr: f32[6, 64]`."""
         tensor = self.nest.tensors[buffer.tensor]
         extents = ", ".join(map(self.form, buffer.extents))
         shape = f"[{extents}]" if extents else ""
         rings = "".join(f" axis {axis} in a ring of {count}" for axis, count in buffer.ring)
         twice = " twice" if self._has("double_buffer", buffer.tensor) else ""
         shape = f"{shape}{self._layout(buffer)}{rings}{twice}"
-        text = f"{'    ' * depth}{buffer.memory} {buffer.tensor}: {tensor.dtype}{shape}"
-        return Line(text, buffer.line)
+        return f"{buffer.memory} {buffer.tensor}: {tensor.dtype}{shape}"
 
     def _has(self, kind: str, tensor: str) -> bool:
         return any(hint.kind == kind and hint.tensor == tensor for hint in self.nest.hints)

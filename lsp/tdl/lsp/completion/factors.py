@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import lru_cache
 from math import gcd
 
 from lsprotocol.types import CompletionItemKind as Kind
 from tdl.language import syntax
 from tdl.language.analysis import Analysis
+from tdl.language.cases import check_case
 from tdl.language.scope import Declaration
 from tdl.lsp.completion.offer import Offer
 
@@ -47,23 +49,24 @@ def _extents(before: Declaration, texts: tuple[str, ...], analysis: Analysis) ->
     if op is None or not loops:
         return {}
     name = loops[min(number, len(loops) - 1)]
-    found = {case.name: extent_of(before, case, name) for case in cases_of(analysis, op)}
+    found = {case.name: extent_at(before, case, name) for case in cases_of(analysis, op)}
     return {case: extent for case, extent in found.items() if extent}
 
 
 @lru_cache(maxsize=512)
-def extent_of(schedule: Declaration, case: Declaration | None, name: str) -> int | None:
-    """How often a loop runs behind the last line; None where that is not one number."""
+def extent_at(schedule: Declaration, case: Declaration, name: str) -> int | None:
+    """How often a loop runs behind the last line at the sizes of a case; None where that is not one number."""
     from tdl.compiler.schedule.check import steps_at
     from tdl.compiler.schedule.names import find_loop
     from tdl.compiler.schedule.refusal import Refusal
+    from tdl.compiler.schedule.views import most
 
-    whole = steps_at(schedule, case)
-    if whole is None:
-        return None
-    try:
-        loop = find_loop(whole.nest, name)
-    except Refusal:
-        return None
-    extent = loop.hi - loop.lo
-    return extent.constant if extent.is_constant else None
+    checked = check_case(case).case
+    for applied in (steps_at(schedule), steps_at(schedule, case)):  # a line before may need sizes that are numbers
+        if applied is None or checked is None:
+            return None
+        with suppress(Refusal):
+            loop = find_loop(applied.nest, name)
+            value, is_exact = most(loop.hi - loop.lo, checked.bound.sizes)
+            return value if is_exact else None
+    return None
