@@ -140,13 +140,16 @@ class Client:
 
     # ---- sessions
 
-    def initialise(self, capabilities: Message | None = None, folder: Path | None = None) -> Message:
+    def initialise(
+        self, capabilities: Message | None = None, folder: Path | None = None, options: Message | None = None
+    ) -> Message:
         folders = None if folder is None else [{"uri": folder.as_uri(), "name": folder.name}]
         params = {
             "processId": os.getpid(),
             "rootUri": None,
             "capabilities": capabilities or {},
             "workspaceFolders": folders,
+            "initializationOptions": options,
         }
         result: Message = self.request("initialize", params)
         self.capabilities = result["capabilities"]

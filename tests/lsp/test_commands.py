@@ -135,3 +135,14 @@ def test_the_plan_opens_where_the_client_can_show_it(client: Client) -> None:
     shown = client.request("workspace/executeCommand", command("showPlan", "double"))
     assert "for i in" in shown["text"]
     assert client.wait_for("window/showDocument")["uri"] == shown["uri"]
+
+
+@pytest.mark.parametrize(("name", "case"), [("runTest", "right"), ("runBench", "small")])
+def test_nothing_runs_where_the_editor_trusts_nothing(client: Client, name: str, case: str) -> None:
+    client.initialise(options={"canRun": False})
+    client.open(URI, TEXT)
+    with pytest.raises(ServerError, match="does not trust this workspace"):
+        client.request("workspace/executeCommand", command(name, case))
+    status = client.request("tdl/status", {})
+    assert status["workers"]["runs"] is None
+    assert client.request("workspace/executeCommand", command("showPlan", "double"))["stage"] == "nest"

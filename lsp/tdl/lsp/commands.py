@@ -40,6 +40,7 @@ Run = Callable[[Context, Snapshot, dict[str, Any]], Coroutine[Any, Any, Any]]
 async def run_test(context: Context, snapshot: Snapshot, arguments: dict[str, Any]) -> Any:
     """Run a test; a failure names the first element that differs, with both values."""
     name = _name(arguments, "test")
+    _check_allowed(context)
     found = await context.session.workers.runs.run("test", {**texts_of(snapshot), "name": name}, context.report)
     words = "passed" if found["passed"] else found["message"]
     context.say(
@@ -53,6 +54,7 @@ async def run_test(context: Context, snapshot: Snapshot, arguments: dict[str, An
 async def run_bench(context: Context, snapshot: Snapshot, arguments: dict[str, Any]) -> Any:
     """Measure a bench: GFLOP/s, the share of the machine's peak, and the change since it last ran."""
     name = _name(arguments, "bench")
+    _check_allowed(context)
     job = {**texts_of(snapshot), "name": name, **({"seconds": arguments["seconds"]} if "seconds" in arguments else {})}
     found = await context.session.workers.runs.run("bench", job, context.report)
     before = context.session.workspace.outcomes.last(snapshot.source.path, name)
@@ -89,6 +91,11 @@ def bench_words(found: dict[str, Any], change: float | None) -> str:
     if change is not None:
         parts.append(f"{change:.2f}x since the last run")
     return ", ".join(parts)
+
+
+def _check_allowed(context: Context) -> None:
+    if not context.session.can_run:
+        raise Refused("nothing is run or measured here: the editor does not trust this workspace")
 
 
 def _name(arguments: dict[str, Any], what: str) -> str:

@@ -131,6 +131,7 @@ def answer(snapshot: Snapshot, wanted: Wanted, made: dict[str, Any]) -> dict[str
         "title": f"{wanted.op}, {TITLES[wanted.stage]}{after} at {made['words']}",
         "op": wanted.op,
         "stage": wanted.stage,
+        "step": wanted.step,
         "languageId": language,
         "version": snapshot.document.version,
         "text": "".join(f"{line}\n" for line in made["lines"]),

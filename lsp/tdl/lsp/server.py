@@ -14,7 +14,7 @@ from tdl.compiler.version import VERSION
 from tdl.lsp.commands import COMMANDS
 from tdl.lsp.features.table import DOCUMENT_FEATURES, WORKSPACE_FEATURES, Feature
 from tdl.lsp.protocol import CONTENT_MODIFIED, Protocol, Refused
-from tdl.lsp.services import PREVIEW, SCHEME, STATUS, Services
+from tdl.lsp.services import CODES_ASKED, MACHINE, PAGE, PREVIEW, SCHEME, STATUS, Services
 from tdl.lsp.session import Session
 from tdl.lsp.slices import between_others
 from tdl.lsp.snapshot import Snapshot
@@ -101,6 +101,9 @@ def _register_services(server: Server) -> None:
     for method, handle in (
         (PREVIEW, services.preview),
         (STATUS, services.status),
+        (MACHINE, services.machine),
+        (CODES_ASKED, services.codes),
+        (PAGE, services.page),
         (types.WORKSPACE_TEXT_DOCUMENT_CONTENT, services.content),
         (types.WORKSPACE_EXECUTE_COMMAND, services.execute),
     ):

@@ -9,6 +9,8 @@ from typing import Any
 
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
+from tdl.compiler.pages import page_path
+from tdl.language.codes import CODES
 from tdl.lsp.commands import COMMANDS, Context
 from tdl.lsp.previews import SCHEME, Wanted, answer, payload, wanted_at, wanted_by
 from tdl.lsp.progress import ProgressBars
@@ -19,6 +21,9 @@ from tdl.lsp.workers import Progress, WorkerFailed
 
 PREVIEW = "tdl/preview"
 STATUS = "tdl/status"
+MACHINE = "tdl/machine"
+CODES_ASKED = "tdl/codes"
+PAGE = "tdl/page"
 
 
 class Services:
@@ -80,7 +85,29 @@ class Services:
             ],
         }
 
+    async def machine(self, _: Any) -> Any:
+        """`tdl/machine`: what code is made for."""
+        return await self._job("machine", {})
+
+    async def codes(self, _: Any) -> Any:
+        """`tdl/codes`: the codes of diagnostics, each with its meaning."""
+        return dict(CODES)
+
+    async def page(self, request: Any) -> Any:
+        """`tdl/page`: what `tdlc explain` says of a code, as Markdown."""
+        code = request.get("code") if isinstance(request, dict) else None
+        if code not in CODES:
+            raise Refused(f"there is no code `{code}` (there are {', '.join(CODES)})")
+        return {"code": code, "text": page_path(code).read_text(encoding="utf-8")}
+
     # ----
+
+    async def _job(self, job: str, payload: dict[str, Any]) -> Any:
+        """The result of a job that makes code, refused in the words of the worker where it has none."""
+        try:
+            return await self._session.workers.code.run(job, payload)
+        except WorkerFailed as error:
+            raise Refused(str(error)) from None
 
     def _snapshot(self, uri: str) -> Snapshot:
         snapshot = self._session.snapshot(uri)
@@ -91,10 +118,7 @@ class Services:
     async def _made(self, wanted: Wanted) -> dict[str, Any]:
         await asyncio.sleep(0)
         snapshot = self._snapshot(wanted.uri)
-        try:
-            made = await self._session.workers.code.run("preview", payload(snapshot, wanted))
-        except WorkerFailed as error:
-            raise Refused(str(error)) from None
+        made = await self._job("preview", payload(snapshot, wanted))
         if self._session.is_stale(snapshot):
             raise Refused("the document was edited since", CONTENT_MODIFIED)
         return answer(snapshot, wanted, made)
@@ -121,4 +145,4 @@ def _uri(document: Any) -> str:
     return uri
 
 
-__all__ = ["PREVIEW", "SCHEME", "STATUS", "Services"]
+__all__ = ["CODES_ASKED", "MACHINE", "PAGE", "PREVIEW", "SCHEME", "STATUS", "Services"]

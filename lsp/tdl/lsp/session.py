@@ -41,6 +41,8 @@ class Session:
     workers: Workers = field(default_factory=Workers)
     pulls: bool = False
     """Whether the client asks for diagnostics itself, so that they are not pushed as well."""
+    can_run: bool = True
+    """Whether programs may be run; not where the client's `initializationOptions` say `{"canRun": false}`."""
     watched: OrderedDict[str, str] = field(default_factory=OrderedDict)
     """The virtual documents that a client has the text of, each with the document that it is about."""
     _unchecked: set[str] = field(default_factory=set)
@@ -51,6 +53,8 @@ class Session:
         self.workspace.encoding = encoding_of(params.capabilities)
         text_document = params.capabilities.text_document
         self.pulls = text_document is not None and text_document.diagnostic is not None
+        options = params.initialization_options
+        self.can_run = not (isinstance(options, dict) and options.get("canRun") is False)
         roots = [each.uri for each in params.workspace_folders or ()] or [params.root_uri or ""]
         self.workspace.folders = [path_of(uri) for uri in roots if uri]
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from tdl.lsp.worker.bench import bench
+from tdl.lsp.worker.machine import machine
 from tdl.lsp.worker.preview import preview
 from tdl.lsp.worker.test import test
 from tdl.lsp.worker.texts import Failed, analysis_of
@@ -21,6 +22,6 @@ def warm_up(payload: dict[str, Any], progress: object) -> None:
     analysis_of(payload)
 
 
-JOBS: Mapping[str, Job] = {"preview": preview, "test": test, "bench": bench, "warm": warm_up}
+JOBS: Mapping[str, Job] = {"preview": preview, "test": test, "bench": bench, "machine": machine, "warm": warm_up}
 
 __all__ = ["JOBS", "Failed"]
