@@ -46,8 +46,10 @@ export async function startEditor({ cache, vsix, workspace, settings = {}, args 
   const home = temporary('editor');
   const copy = path.join(home, 'workspace');
   fs.cpSync(workspace, copy, { recursive: true });
-  fs.mkdirSync(path.join(home, 'data', 'User'), { recursive: true });
-  fs.writeFileSync(path.join(home, 'data', 'User', 'settings.json'), JSON.stringify({ ...SETTINGS, ...settings }));
+  for (const scope of ['User', 'Machine']) { // some settings count only as the machine's, where the editor is remote
+    fs.mkdirSync(path.join(home, 'data', scope), { recursive: true });
+    fs.writeFileSync(path.join(home, 'data', scope, 'settings.json'), JSON.stringify({ ...SETTINGS, ...settings }));
+  }
   const port = await freePort();
   const folders = ['--user-data-dir', path.join(home, 'data'), '--extensions-dir', path.join(home, 'extensions')];
   const env = { ...process.env, XDG_CONFIG_HOME: path.join(home, 'config'), EXTENSIONS_GALLERY: '{}' };
