@@ -43,6 +43,7 @@ class Client:
         self.seen: list[Message] = []
         self.answers: dict[int, Message] = {}
         self.capabilities: Message = {}
+        self.settings: Any = None  # what the client answers to `workspace/configuration`
         self._next = 0
         self._messages: Queue[Message | None] = Queue()
         threading.Thread(target=self._read, daemon=True).start()
@@ -136,7 +137,8 @@ class Client:
             return
         self.seen.append(message)
         if "id" in message:
-            self.send({"id": message["id"], "result": None})
+            is_question = message["method"] == "workspace/configuration"
+            self.send({"id": message["id"], "result": [self.settings] if is_question else None})
 
     # ---- sessions
 

@@ -12,6 +12,7 @@ from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams, JsonRpcMeth
 from pygls.lsp.server import LanguageServer
 from tdl.compiler.version import VERSION
 from tdl.lsp.commands import COMMANDS
+from tdl.lsp.configuration import Configuration
 from tdl.lsp.features.table import DOCUMENT_FEATURES, WORKSPACE_FEATURES, Feature
 from tdl.lsp.protocol import CONTENT_MODIFIED, Protocol, Refused
 from tdl.lsp.services import CODES_ASKED, MACHINE, PAGE, PREVIEW, SCHEME, STATUS, Services
@@ -34,6 +35,7 @@ class Server(LanguageServer):
         super().__init__("tdlc", VERSION, protocol_cls=Protocol)
         self.session = Session(self.text_document_publish_diagnostics, self._refresh, self._fail, self._checked)
         self.services = Services(self, self.session)
+        self.configuration = Configuration(self, self.session.workspace)
 
     def report_server_error(self, error: Exception, source: object) -> None:
         """Into the client's log: a fault of ours is no reason to interrupt somebody. What clients get wrong is none."""
@@ -63,6 +65,7 @@ class Server(LanguageServer):
         for capability, ask in (
             (workspace.diagnostics if self.session.pulls else None, self.workspace_diagnostic_refresh),
             (workspace.semantic_tokens, self.workspace_semantic_tokens_refresh),
+            (workspace.inlay_hint, self.workspace_inlay_hint_refresh),
         ):
             if capability is not None and capability.refresh_support:
                 ask(None)
@@ -84,12 +87,13 @@ def _register_documents(server: Server) -> None:
     session = server.session
     for method, handle in (
         (types.INITIALIZE, session.initialise),
-        (types.INITIALIZED, lambda params: _watch_files(server)),
+        (types.INITIALIZED, lambda params: _begin(server)),
         (types.TEXT_DOCUMENT_DID_OPEN, session.open),
         (types.TEXT_DOCUMENT_DID_CHANGE, session.edit),
         (types.TEXT_DOCUMENT_DID_CLOSE, session.close),
         (types.WORKSPACE_DID_CHANGE_WATCHED_FILES, session.files_changed),
         (types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS, session.folders_changed),
+        (types.WORKSPACE_DID_CHANGE_CONFIGURATION, server.configuration.changed),
     ):
         server.feature(method)(_plain(handle))
 
@@ -124,6 +128,11 @@ def _plain(handle: Callable[[Any], None]) -> Callable[[Any], None]:
         handle(params)
 
     return handler
+
+
+def _begin(server: Server) -> None:
+    _watch_files(server)
+    server.configuration.begin()
 
 
 def _watch_files(server: Server) -> None:

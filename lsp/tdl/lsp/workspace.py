@@ -17,6 +17,7 @@ from tdl.language.source import Source
 from tdl.lsp.kept_tokens import KeptTokens
 from tdl.lsp.outcomes import Outcomes
 from tdl.lsp.positions import Encoding, span_at
+from tdl.lsp.settings import Settings
 from tdl.lsp.uris import path_of, uri_of
 
 _Stamp = tuple[int, int]  # when a file was written, in nanoseconds, and how long it is
@@ -51,6 +52,7 @@ class Workspace:
     folders: list[str] = field(default_factory=list)
     documents: dict[str, Document] = field(default_factory=dict)
     """The open ones by path."""
+    settings: Settings = field(default_factory=Settings)
     outcomes: Outcomes = field(default_factory=Outcomes)
     tokens: KeptTokens = field(default_factory=KeptTokens)
     _known: dict[str, _Known] = field(default_factory=dict)

@@ -6,6 +6,7 @@ A page is `tests/lsp/features/FEATURE/CASE.md`, where FEATURE is the name of the
     ```tdl other.tdl        a file beside it, which it can import
     ```json capabilities    what the client can do, if it is more than the least
     ```json keep            of a long list of items, the labels of those that stand in the answer
+    ```json settings        what the user has set
     ```json params          more parameters of the request, merged over those that the marks give
     ```json                 the expected answer, or {"refused": ...}; ranges stand as "line:character-line:character",
                             from 0, and text of several lines as a list of them
@@ -28,6 +29,7 @@ from tdl.language.source import Source
 from tdl.lsp.features.table import DOCUMENT_FEATURES, WORKSPACE_FEATURES
 from tdl.lsp.positions import Encoding, position_at, span_at
 from tdl.lsp.protocol import Refused
+from tdl.lsp.settings import settings_of
 from tdl.lsp.slices import at_once
 from tdl.lsp.snapshot import Snapshot
 from tdl.lsp.workspace import Workspace
@@ -61,7 +63,8 @@ def run(page: Page) -> dict[str, str]:
     """The answer to a page, as the blocks that should stand in it."""
     feature = _FEATURES[page.feature]
     text, marks = _marked(page.blocks["tdl"])
-    workspace = Workspace(folders=[FOLDER])
+    settings = settings_of(json.loads(page.blocks.get("json settings", "{}")))
+    workspace = Workspace(folders=[FOLDER], settings=settings)
     for head, body in page.blocks.items():
         if head.startswith("tdl ") and head.endswith(".tdl"):
             workspace.open(_uri(head[4:]), 1, body)

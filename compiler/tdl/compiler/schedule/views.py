@@ -60,12 +60,16 @@ def range_of(nest: Nest, loop: Loop) -> str:
     return f"{_text(loop.lo, named, 5)}..{_text(loop.hi, named, 5)}"
 
 
+def extent_of(nest: Nest, loop: Loop) -> Form:
+    """How often a loop runs, in the short names of the loops around."""
+    return forms.substitute(loop.hi - loop.lo, _named(nest))
+
+
 def view_of(nest: Nest, loop: Loop) -> View:
     """A loop with what a step of it moves and what an iteration touches."""
     named = _named(nest)
-    extent = forms.substitute(loop.hi - loop.lo, named)
-    boxes = tuple(_boxes(nest, loop, named))
-    return View(loop.label, loop.kind, range_of(nest, loop), extent, tuple(_moves(nest, loop, named).items()), boxes)
+    moves, boxes = tuple(_moves(nest, loop, named).items()), tuple(_boxes(nest, loop, named))
+    return View(loop.label, loop.kind, range_of(nest, loop), extent_of(nest, loop), moves, boxes)
 
 
 def loops_made(before: Nest, after: Nest) -> tuple[Loop, ...]:

@@ -24,6 +24,7 @@ from tdl.lsp.features.document_symbol import document_symbol
 from tdl.lsp.features.folding_range import folding_range
 from tdl.lsp.features.formatting import formatting, on_type_formatting, range_formatting
 from tdl.lsp.features.hover import hover
+from tdl.lsp.features.inlay_hint import inlay_hint
 from tdl.lsp.features.references import references
 from tdl.lsp.features.rename import prepare_rename, rename
 from tdl.lsp.features.selection_range import selection_range
@@ -51,6 +52,7 @@ DOCUMENT_FEATURES: tuple[Feature, ...] = (
     Feature(types.TEXT_DOCUMENT_CODE_LENS, code_lens),
     Feature(types.TEXT_DOCUMENT_HOVER, hover),
     Feature(types.TEXT_DOCUMENT_COMPLETION, completion, COMPLETION_OPTIONS),
+    Feature(types.TEXT_DOCUMENT_INLAY_HINT, inlay_hint),
     Feature(types.TEXT_DOCUMENT_DEFINITION, definition),
     Feature(types.TEXT_DOCUMENT_DECLARATION, declaration),
     Feature(types.TEXT_DOCUMENT_TYPE_DEFINITION, type_definition),

@@ -128,14 +128,12 @@ def _made(at: AtLine) -> Iterator[str]:
     if at.before is None or at.step is None or at.step.refusal is not None:
         return
     after = at.step.nest
-    texts = [f"for {_short(loop)} in {range_of(after, loop)}" for loop in loops_made(at.before, after)]
+    names = {name.text for name in at.line.results} if isinstance(at.line, syntax.Line) else set[str]()
+    loops = [(loop.name if loop.name in names else loop.label, loop) for loop in loops_made(at.before, after)]
+    texts = [f"for {name} in {range_of(after, loop)}" for name, loop in loops]
     if texts:
         more = ["..."] if len(texts) > _SHOWN else []
         yield code("\n".join((*texts[:_SHOWN], *more)))
-
-
-def _short(loop: Loop) -> str:
-    return loop.name if "." not in loop.name else loop.label
 
 
 # ---- a loop, as it is at the line

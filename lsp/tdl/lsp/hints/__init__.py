@@ -1,0 +1,1 @@
+"""Inlay hints by kind of item: `ops`, `calls` and `schedules`."""
