@@ -23,10 +23,9 @@ async function showPlan({ uri, name, stage }: Plan): Promise<void> {
   await vscode.commands.executeCommand('tdl.preview', stage);
 }
 
-/** Hints and lenses are asked for only where they are wanted; our own view shows plans. */
+/** Lenses are asked for only where they are wanted; our own view shows plans. */
 export function middleware(): Middleware {
   return {
-    provideInlayHints: (document, range, token, next) => (settings().hints ? next(document, range, token) : []),
     executeCommand: (command, args, next) =>
       command === 'tdl.showPlan' ? showPlan(args[0] as Plan) : next(command, args),
     provideCodeLenses: (document, token, next) => (settings().lenses ? next(document, token) : []),

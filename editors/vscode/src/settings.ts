@@ -12,7 +12,6 @@ export interface Settings {
   readonly package: string;
   readonly threads: number;
   readonly sizes: string;
-  readonly hints: boolean;
   readonly lenses: boolean;
   readonly seconds: number;
 }
@@ -26,7 +25,6 @@ export function settings(): Settings {
     package: of.get('server.package', 'tdlang[lsp]'),
     threads: of.get('threads', 0),
     sizes: of.get('previews.sizes', 'bench'),
-    hints: of.get('hints', true),
     lenses: of.get('lenses', true),
     seconds: of.get('bench.seconds', 1),
   };
