@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from tdl.compiler import load
 from tdl.compiler.preview import render_nest
@@ -77,10 +78,9 @@ def test_a_step_that_is_not_there(count):
 
 
 def test_names_that_are_not_there():
-    with pytest.raises(ValueError, match=r"no knob `wide` \(it has tile\)"):
+    with pytest.raises(ValueError, match=r"no schedule of `f` has a knob `wide` \(there is tile\)"):
         steps(knobs={"wide": 3})
-    with pytest.raises(ValueError, match=r"no knob `tile` \(it has none\)"):
-        steps(sizes={"N": 2}, knobs={"tile": 3})
+    assert steps(sizes={"N": 2}, knobs={"tile": 3}).schedule is None, "a knob of a schedule that does not hold"
     with pytest.raises(BindError, match="has no dimension `K`"):
         steps(sizes={"K": 3})
 
@@ -93,6 +93,21 @@ def test_from_a_loaded_op():
     assert f.schedule(N=9, by=3) == schedule
     assert loops(f.nest(N=16, knobs={"tile": 4}))[-1] == "unrolled for ji in 0..4"
     assert loops(f.nest(0, N=16))[-1] == "for j in 0..16"
+
+
+def test_an_op_with_other_knobs():
+    f = load(Source("f.tdl", TEXT)).f
+    narrow = f.with_knobs(tile=4)
+    assert loops(narrow.nest(N=16))[-1] == "unrolled for ji in 0..4"
+    assert loops(narrow.with_knobs(tile=2).nest(N=16))[-1] == "unrolled for ji in 0..2"
+    assert loops(f.nest(N=16))[-1] == "unrolled for ji in 0..8"
+    A = np.arange(80, dtype=np.float32).reshape(5, 16)
+    assert (narrow(A, by=3) == 3 * A).all()
+    assert (f(A, by=3) == 3 * A).all()
+    with pytest.raises(ValueError, match="no schedule of `f` has a knob `wide`"):
+        f.with_knobs(wide=3)
+    with pytest.raises(TypeError, match="the knob `tile` is an integer, not 2.5"):
+        f.with_knobs(tile=2.5)
 
 
 @pytest.mark.parametrize("stage", ["kernel", "llvm-made", "llvm", "asm"])

@@ -8,6 +8,8 @@ from tdl.compiler.schedule.apply import apply_schedule
 from tdl.compiler.schedule.check import check_schedules
 from tdl.compiler.schedule.choose import schedules_of
 from tdl.compiler.schedule.evaluate import evaluate_nest
+from tdl.compiler.schedule.walk import loops_of
+from tdl.compiler.steps import steps_of
 from tdl.language import syntax
 from tdl.language.analysis import analyse
 from tdl.language.cases import Case, check_case
@@ -63,3 +65,32 @@ def test_a_scheduled_op_gives_the_same(case: Case) -> None:
     found = evaluate_nest(applied.nest, inputs, case.bound.sizes)
     for name, array in wanted.items():
         np.testing.assert_allclose(found[name], array, rtol=1e-5, atol=1e-5)
+
+
+def extents(nest) -> dict[str, str]:
+    return {loop.name: str(loop.hi - loop.lo) for loop in loops_of(nest.body)}
+
+
+def test_values_of_a_tactic_are_its_own():
+    text = """
+tactic t(C, h, n) {
+    let wide = 2 * h
+    split C.i by wide -> io, ii
+    split C.j by h + n -> jo, ji
+}
+op f(A: f32[M, N]) -> C: f32[M, N] { C[i, j] = A[i, j] + 1 }
+schedule f {
+    knob h = 3 in [3, 5]
+    let wide = 4
+    apply t(C, wide, h)
+    split io by wide -> a, b
+    split jo by h -> c, d
+}
+"""
+    module = analyse(Source("t.tdl", text)).module
+    op = module.ops["f"]
+    schedules = schedules_of(op, module.schedules)
+    nest = steps_of(op, schedules, sizes={"M": 64, "N": 84}).nest()
+    assert extents(nest) == {"a": "2", "b": "4", "ii": "8", "c": "4", "d": "3", "ji": "7"}
+    other = steps_of(op, schedules, sizes={"M": 64, "N": 90}, knobs={"h": 5}).nest()
+    assert extents(other) == {"a": "2", "b": "4", "ii": "8", "c": "2", "d": "5", "ji": "9"}

@@ -18,7 +18,7 @@ _BLURS = {"/ 3": "blur", "* (1/3)": "blur_multiplied"}
 
 def prepare(workload: Workload, inputs: list[Array], threads: int) -> list[Call]:
     set_num_threads(threads)
-    return _blur(workload, inputs) if workload.is_blur else _product(inputs)
+    return _blur(workload, inputs) if workload.is_blur else _product(inputs, threads)
 
 
 def _blur(workload: Workload, inputs: list[Array]) -> list[Call]:
@@ -29,12 +29,13 @@ def _blur(workload: Workload, inputs: list[Array]) -> list[Call]:
     return [Call("ours", lambda: op(image, out=out), lambda: out)]
 
 
-def _product(inputs: list[Array]) -> list[Call]:
-    """B as it is, and B packed where products.tdl has an op that takes it so."""
+def _product(inputs: list[Array], threads: int) -> list[Call]:
+    """B as it is, and B packed where products.tdl has an op that takes it so. The knob `parts` is one for each thread."""
     a, b = inputs
     module = load(_HERE / "products.tdl")
     name = "product" if a.ndim == 2 else "batched"
-    op, out = getattr(module, name), np.empty((*a.shape[:-1], b.shape[-1]), a.dtype)
+    op = getattr(module, name) if a.ndim == 3 else module.product.with_knobs(parts=threads)
+    out = np.empty((*a.shape[:-1], b.shape[-1]), a.dtype)
     calls = [Call("ours", lambda: op(a, b, out=out), lambda: out)]
     packed: Any = getattr(module, f"{name}_packed", None)
     if packed is not None:

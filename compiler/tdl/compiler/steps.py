@@ -59,7 +59,7 @@ def steps_of(
     known = {Symbol(name, "dim"): size for name, size in instance.sizes}
     program = replace(program, dims=tuple(dim for dim in program.dims if dim not in known))
     schedule = chosen(schedules, program, known, host_targets(), is_open=True)
-    _check_knobs(op, schedule, knobs or {})
+    check_knobs(op, schedules, knobs or {})
     if schedule is None:
         return Steps(program, None, (Step(None, automatic_nest(program)),))
     return Steps(program, schedule, apply_schedule(program, schedule, knobs=knobs, sizes=known).steps)
@@ -71,8 +71,11 @@ def knobs_of(schedule: Declaration) -> tuple[str, ...]:
     return tuple(line.name.text for line in schedule.item.body if isinstance(line, syntax.Knob))
 
 
-def _check_knobs(op: Declaration, schedule: Declaration | None, knobs: Mapping[str, int]) -> None:
-    known = () if schedule is None else knobs_of(schedule)
-    for name in knobs:
+def check_knobs(op: Declaration, schedules: Sequence[Declaration], knobs: Mapping[str, int]) -> None:
+    """Raises ValueError for a knob that no schedule of the op has, TypeError for a value that is no integer."""
+    known = {name: None for schedule in schedules for name in knobs_of(schedule)}
+    for name, value in knobs.items():
         if name not in known:
-            raise ValueError(f"the schedule of `{op.name}` has no knob `{name}` (it has {', '.join(known) or 'none'})")
+            raise ValueError(f"no schedule of `{op.name}` has a knob `{name}` (there is {', '.join(known) or 'none'})")
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise TypeError(f"the knob `{name}` is an integer, not {value!r}")

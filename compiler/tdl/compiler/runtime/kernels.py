@@ -8,7 +8,7 @@ the schedule is tried on the op with its sizes left open, and if every line is l
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from tdl.compiler.runtime import records
 from tdl.compiler.runtime.compile import Kernel, building, compile_nest, compile_program
@@ -26,12 +26,15 @@ Key = tuple[Declaration, Instance]
 
 
 class Kernels:
-    """May be asked by several threads at once."""
+    """May be asked by several threads at once. Knobs have the values given, or else their schedules'."""
 
-    def __init__(self, op: Declaration, schedules: Sequence[Declaration], find: FindSource) -> None:
+    def __init__(
+        self, op: Declaration, schedules: Sequence[Declaration], find: FindSource, knobs: Mapping[str, int]
+    ) -> None:
         self.op = op
         self.schedules = tuple(schedules)
         self.find = find
+        self.knobs = knobs
         self._plain: dict[int, tuple[Program, Kernel]] = {}
         self._exact: OrderedDict[Key, Kernel] = OrderedDict()
         self._open: dict[tuple[Declaration, int], tuple[Program, Kernel | None]] = {}
@@ -65,10 +68,10 @@ class Kernels:
 
     def _made(self, schedule: Declaration, bound: Bound, at: Instance) -> Kernel:
         """A kernel for exact sizes, from the cache if it is there."""
-        key = records.record_key(self.op, schedule, at)
+        key = records.record_key(self.op, schedule, at, self.knobs)
         kernel = records.read(key)
         if kernel is None:
-            kernel = compile_nest(proved(self.op, schedule, bound, self.find).nest)
+            kernel = compile_nest(proved(self.op, schedule, bound, self.find, self.knobs).nest)
             records.write(key, kernel, bound.sizes)
         return kernel
 
@@ -77,7 +80,7 @@ class Kernels:
         key = schedule, id(program)
         kept = self._open.get(key)
         if kept is None:
-            applied = apply_schedule(program, schedule)
+            applied = apply_schedule(program, schedule, knobs=self.knobs)
             if not applied.errors:
                 check_texts(applied.nest, self.find)
             kernel = None if applied.errors else compile_nest(applied.nest)

@@ -44,11 +44,16 @@ _KEPT = 256  # signatures, of which each keeps a table of a few hundred bytes
 class Op:
     """A compiled op. Inputs by position or name, compile-time parameters by name, `out` for arrays to write into.
 
-    It runs under the first of `schedules` that holds; `find` gives the text of files for messages about them.
+    It runs under the first of `schedules` that holds, with `knobs` instead of the values that stand there; `find` gives
+    the text of files for messages about them.
     """
 
     def __init__(
-        self, declaration: Declaration, schedules: Sequence[Declaration] = (), find: FindSource = find_source
+        self,
+        declaration: Declaration,
+        schedules: Sequence[Declaration] = (),
+        find: FindSource = find_source,
+        knobs: Mapping[str, int] | None = None,
     ) -> None:
         item = declaration.item
         assert isinstance(item, syntax.Op)
@@ -63,7 +68,7 @@ class Op:
         self._fast_by_key: dict[object, FastCall] = {}
         self._packed_calls: dict[object, FastCall] = {}
         self._entries: dict[object, Entry] = {}
-        self._kernels = Kernels(declaration, schedules, find)
+        self._kernels = Kernels(declaration, schedules, find, dict(knobs or {}))
 
     def __call__(self, *args: object, out: object = None, **named: object) -> Any:
         """Results as NumPy arrays: one alone, several as a tuple; those of rank 0 as NumPy scalars."""
@@ -83,7 +88,8 @@ class Op:
         packs the input, or several do, each in its own way.
         """
         argument = read_argument(self.__name__, name, array)
-        return Packer(self.declaration, self._kernels.schedules).packed(name, argument, settings)
+        kernels = self._kernels
+        return Packer(self.declaration, kernels.schedules, kernels.knobs).packed(name, argument, settings)
 
     def prepack(self, *inputs: object, **parameters: object) -> tuple[object, ...]:
         """The inputs of a call, with those packed that its kernel takes packed."""
@@ -99,6 +105,17 @@ class Op:
         """Compile for calls at these sizes. Raises ScheduleError where the schedule that holds may not be applied."""
         return self._kernels.kernel(bound)
 
+    def with_knobs(self, **knobs: int) -> Op:
+        """The op with other values of its schedules' knobs; those that a tuner may choose from do not limit them.
+
+        Raises ValueError for a knob that no schedule of the op has, TypeError for a value that is no integer.
+        """
+        from tdl.compiler.steps import check_knobs
+
+        kernels = self._kernels
+        check_knobs(self.declaration, kernels.schedules, knobs)
+        return Op(self.declaration, kernels.schedules, kernels.find, {**kernels.knobs, **knobs})
+
     def schedule(self, **settings: Any) -> Declaration | None:
         """The schedule that holds at sizes and parameters, given by name; with open sizes the first that may hold."""
         return self._steps(settings).schedule
@@ -112,7 +129,9 @@ class Op:
 
         parameters = {name: _parameter(value) for name, value in settings.items() if name in self._parameters}
         sizes = {name: value for name, value in settings.items() if name not in self._parameters}
-        return steps_of(self.declaration, self._kernels.schedules, parameters=parameters, sizes=sizes, knobs=knobs)
+        kernels = self._kernels
+        schedules, values = kernels.schedules, {**kernels.knobs, **(knobs or {})}
+        return steps_of(self.declaration, schedules, parameters=parameters, sizes=sizes, knobs=values)
 
     @property
     def __signature__(self) -> inspect.Signature:

@@ -28,9 +28,10 @@ from tdl.language.tree import Program
 class Packer:
     """Packs inputs of one op."""
 
-    def __init__(self, op: Declaration, schedules: Sequence[Declaration]) -> None:
+    def __init__(self, op: Declaration, schedules: Sequence[Declaration], knobs: Mapping[str, int]) -> None:
         self.op = op
         self.schedules = schedules
+        self.knobs = knobs
 
     def packed(self, name: str, argument: Argument, settings: Mapping[str, Any]) -> Packed:
         """The argument packed as some schedule takes it."""
@@ -65,7 +66,7 @@ class Packer:
     def _under(
         self, schedule: Declaration, program: Program, known: Mapping[Symbol, int], name: str
     ) -> Iterator[Packing]:
-        nest: Nest = apply_schedule(program, schedule, sizes=known).steps[-1].nest
+        nest: Nest = apply_schedule(program, schedule, knobs=self.knobs, sizes=known).steps[-1].nest
         try:
             yield from packings_of(nest, known, name)
         except KeyError as error:

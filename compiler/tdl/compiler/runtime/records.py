@@ -29,9 +29,9 @@ from tdl.language.source import Span
 _SOURCES = (".py", ".lark", ".tdl")
 
 
-def record_key(op: Declaration, schedule: Declaration, instance: Instance) -> str:
+def record_key(op: Declaration, schedule: Declaration, instance: Instance, knobs: Mapping[str, int]) -> str:
     """The name of the record of an op under a schedule."""
-    what = f"record\n{op.key}\n{schedule.key}\n{instance!r}\n{_compiler()}"
+    what = f"record\n{op.key}\n{schedule.key}\n{sorted(knobs.items())}\n{instance!r}\n{_compiler()}"
     return files.cache_key(what, host())
 
 

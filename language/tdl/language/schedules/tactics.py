@@ -161,7 +161,7 @@ def expanded(line: syntax.Line, environment: Environment) -> tuple[syntax.Schedu
     positional = [argument.value for argument in call.args if argument.name is None]
     given.update(zip((formal.name.text for formal in formals), positional))
     given.update({argument.name.text: argument.value for argument in call.args if argument.name is not None})
-    return tuple(substituted(each, given) for each in declaration.item.body)
+    return _body(declaration, given)
 
 
 # ---- reading a tactic where it is applied
@@ -173,17 +173,16 @@ def _expand(
     from tdl.language.schedules.reading import read_lines
 
     context = Context(Report(), declaration.text)
-    own = _made(item) | set(given)
     sizes = _sizes(item, declaration, {}) if state.is_form else {}
-    names = {name: each for name, each in {**sizes, **state.scope.names}.items() if name not in own}
+    names = {**sizes, **state.scope.names}
     scope = Scope(context, _with_arguments(declaration.environment, given, state.scope.environment), names)
     call = line.operands[0]
     assert isinstance(call, syntax.Call)
     within = (*state.within, call.callee.text)
     inside = State(scope, state.loops, state.ranks, state.is_form, True, within, state.watch)
-    for each in item.body:
+    for each, made in zip(item.body, _body(declaration, given)):
         before = len(context.report.diagnostics)
-        read_lines([substituted(each, given)], inside)
+        read_lines([made], inside)
         for found in context.report.diagnostics[before:]:
             text = declaration.text[each.span.start : each.span.end]
             note = f"in the tactic `{item.name.text}`: `{' '.join(text.split())}`"
@@ -202,6 +201,21 @@ def _with_arguments(own: Environment, given: Mapping[str, syntax.Expr], caller: 
         if (found := caller.find(space, value.text)) is not None
     }
     return replace(own, declarations={**passed, **own.declarations})
+
+
+def _body(declaration: Declaration, given: Mapping[str, syntax.Expr]) -> tuple[syntax.ScheduleLine, ...]:
+    """The lines of a tactic with arguments in place of parameters, and its own values by names that nothing else has."""
+    item = declaration.item
+    assert isinstance(item, syntax.Tactic)
+    own = {name: syntax.Ref((syntax.Name(f"{declaration.path}:{declaration.name}.{name}"),)) for name in _made(item)}
+    lines = (substituted(line, {**given, **own}) for line in item.body)
+    return tuple(_with_name(line, own) for line in lines)
+
+
+def _with_name(line: syntax.ScheduleLine, own: Mapping[str, syntax.Ref]) -> syntax.ScheduleLine:
+    if isinstance(line, syntax.Knob | syntax.LetValue) and line.name.text in own:
+        return replace(line, name=replace(line.name, text=own[line.name.text].text))
+    return line
 
 
 def substituted(node: NodeT, given: Mapping[str, syntax.Expr]) -> NodeT:
