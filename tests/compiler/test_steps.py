@@ -106,7 +106,7 @@ def test_an_op_with_other_knobs():
     assert (f(A, by=3) == 3 * A).all()
     with pytest.raises(ValueError, match="no schedule of `f` has a knob `wide`"):
         f.with_knobs(wide=3)
-    with pytest.raises(TypeError, match="the knob `tile` is an integer, not 2.5"):
+    with pytest.raises(TypeError, match="the knob `tile` is an integer"):
         f.with_knobs(tile=2.5)
 
 

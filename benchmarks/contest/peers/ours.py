@@ -30,7 +30,7 @@ def _blur(workload: Workload, inputs: list[Array]) -> list[Call]:
 
 
 def _product(inputs: list[Array], threads: int) -> list[Call]:
-    """B as it is, and B packed where products.tdl has an op that takes it so. The knob `parts` is one for each thread."""
+    """B as it is, and B packed where products.tdl has an op that takes it so. There is a part to each thread."""
     a, b = inputs
     module = load(_HERE / "products.tdl")
     name = "product" if a.ndim == 2 else "batched"

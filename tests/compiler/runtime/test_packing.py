@@ -105,7 +105,11 @@ def test_calls_are_fast_also_where_the_kernel_was_kept(product, times):
         packed = op.pack("B", b)
         op(a, packed)
     (fast,) = op._packed_calls.values()
-    np.testing.assert_array_equal(fast(None, a, packed.array), a @ b)
+    np.testing.assert_array_equal(fast(None, a, packed), a @ b)
+    assert fast(None, a, b) is NotImplemented, "left to the checked path"
+    assert fast(None, a) is NotImplemented
+    np.testing.assert_array_equal(op(a, packed), a @ b)
+    assert op._fast is fast
 
 
 def test_results_into_an_array(product):

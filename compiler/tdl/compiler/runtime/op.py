@@ -167,7 +167,9 @@ class Op:
             return NotImplemented
         if fast is None:
             return NotImplemented
-        return fast(out, *[each.array if isinstance(each, Packed) else each for each in args])
+        if not named:
+            self._fast = fast
+        return fast(out, *args)
 
     def _with_scalars(self, args: tuple[object, ...], entry: Entry) -> tuple[object, ...]:
         if len(args) != len(entry.inputs):
@@ -205,7 +207,9 @@ class Op:
         entry.call(inputs, outputs)
         self._remember(entry, parameters, named)
         if any(type(value) is Packed for value in args) and len(parameters) == len(named):
-            self._packed_calls[tuple(map(_argument_key, args)), _key(named)] = entry.fast
+            if len(self._packed_calls) >= _KEPT:
+                self._packed_calls.clear()
+            self._packed_calls[tuple(map(_argument_key, args)), _key(named)] = _with_packed(entry.fast, args)
         if out is not None:
             return out
         results = [output if output.ndim else output[()] for output in outputs]
@@ -256,6 +260,25 @@ class Op:
             kind = TypeError if error.code in ("dtype", "parameter") else ValueError
             raise kind(f"{self.__name__}: {error}") from None
         return Entry(self.prepare(bound), bound)
+
+
+def _with_packed(fast: FastCall, given: tuple[object, ...]) -> FastCall:
+    """What takes packed inputs where they were given so, packed in the same way."""
+    places = [(position, value.key) for position, value in enumerate(given) if isinstance(value, Packed)]
+    count = len(given)
+
+    def call(out: object, *args: Any) -> Any:
+        if len(args) != count:
+            return NotImplemented
+        plain = list(args)
+        for position, key in places:
+            value = args[position]
+            if type(value) is not Packed or value.key != key:
+                return NotImplemented
+            plain[position] = value.array
+        return fast(out, *plain)
+
+    return call
 
 
 def _argument_key(value: Any) -> object:
