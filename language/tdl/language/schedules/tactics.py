@@ -204,7 +204,7 @@ def _with_arguments(own: Environment, given: Mapping[str, syntax.Expr], caller: 
 
 
 def _body(declaration: Declaration, given: Mapping[str, syntax.Expr]) -> tuple[syntax.ScheduleLine, ...]:
-    """The lines of a tactic with arguments in place of parameters, its own values under names that are nobody else's."""
+    """The lines of a tactic with arguments in place of parameters, its own values under names of their own."""
     item = declaration.item
     assert isinstance(item, syntax.Tactic)
     own = {name: syntax.Ref((syntax.Name(f"{declaration.path}:{declaration.name}.{name}"),)) for name in _made(item)}
