@@ -63,6 +63,10 @@ def test_no_schedule_holds():
     assert made.nest() == made.nest(0)
 
 
+def test_a_schedule_whose_condition_has_an_error_does_not_hold():
+    assert steps(TEXT.replace("N >= 8", "Q >= 8")).schedule is None
+
+
 def test_refused_lines_are_steps():
     text = TEXT.replace("    unroll ji\n", "    parallel nothing\n    unroll ji\n")
     made = steps(text)

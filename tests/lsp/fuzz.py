@@ -213,10 +213,11 @@ class Round:
 
     def ask_something(self, mirror: Mirror) -> None:
         methods = [each.method for each in (*DOCUMENT_FEATURES, *WORKSPACE_FEATURES)]
-        method = self.random.choice((*methods, "tdl/preview"))
+        method = self.random.choice((*methods, "tdl/preview", "tdl/preview"))
         if method == "tdl/preview":
-            stage = self.random.choice(("nest", "nest", "kernel", "gpu"))
-            self.asks(method, {**self.params(mirror), "stage": stage, "sizes": "open"})
+            stage = self.random.choice(("nest", "nest", "nest", "kernel", "gpu"))
+            sizes = self.random.choice(("open", "bench", "test", {"N": 8}))
+            self.asks(method, {**self.params(mirror), "stage": stage, "sizes": sizes, "step": "cursor"})
         elif not method.endswith("/resolve") and not method.startswith("callHierarchy/"):
             answer = self.asks(method, self.params(mirror))
             if method.startswith("textDocument/"):

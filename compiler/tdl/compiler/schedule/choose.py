@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
+from tdl.compiler.schedule.refusal import Refusal
 from tdl.compiler.schedule.values import Values, names_of
 from tdl.language import hardware, syntax
 from tdl.language.dtypes import DTYPES, DType
@@ -59,13 +60,16 @@ def holds(schedule: Declaration, program: Program, sizes: Mapping[Symbol, int]) 
 
 
 def condition(schedule: Declaration, program: Program, sizes: Mapping[Symbol, int]) -> bool | None:
-    """What a schedule's `when` is; None where that depends on sizes that are not given."""
+    """What a schedule's `when` is; None where that depends on sizes that are not given. One with errors is false."""
     item = schedule.item
     assert isinstance(item, syntax.Schedule)
     if item.condition is None:
         return True
     values = Values(schedule, names_of(program, sizes))
-    value = value_of(values.built(_dtypes_decided(item.condition, program)))
+    try:
+        value = value_of(values.built(_dtypes_decided(item.condition, program)))
+    except Refusal:
+        return False
     return value if isinstance(value, bool) else None
 
 
