@@ -11,11 +11,13 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.generate import generate
 from tests.lsp.client import PATIENCE, Client, ServerError
 from tests.lsp.processes import Watched, linux
 
 URI = "file:///nowhere/a.tdl"
 TEXT = "op double(X: f32[N]) -> Y: f32[N] {\n    Y[i] = 2 * X[i]\n}\nbench long: double(N=1000)\n"
+LONG_URI = "file:///nowhere/long.tdl"
 WRONG = TEXT.replace("X[i]", "Z[i]")
 LONG = {"command": "tdl.runBench", "arguments": [{"uri": URI, "name": "long", "seconds": 10_000}]}
 HOVER = {"textDocument": {"uri": URI}, "position": {"line": 0, "character": 4}}
@@ -41,6 +43,33 @@ def test_a_worker_that_is_killed_is_a_message_and_another_one_starts(client: Cli
     assert "double" in str(client.request("textDocument/hover", HOVER))
     short = {"command": "tdl.runBench", "arguments": [{"uri": URI, "name": "long", "seconds": 0}]}
     assert client.request("workspace/executeCommand", short)["flops"] > 0
+
+
+@linux
+def test_a_worker_that_is_killed_while_it_waits_is_replaced(client: Client) -> None:
+    client.initialise()
+    client.open(URI, TEXT)
+    first = client.request("tdl/preview", {**HOVER, "stage": "nest"})
+    worker = client.request("tdl/status", None)["workers"]["code"]
+    watched = Watched(worker)
+    os.kill(worker, signal.SIGKILL)
+    assert watched.ends()
+    assert client.request("tdl/preview", {**HOVER, "stage": "nest"}) == first
+    assert client.request("tdl/status", None)["workers"]["code"] != worker
+
+
+def test_a_worker_that_is_killed_in_a_preview_is_a_message(client: Client) -> None:
+    client.initialise()
+    client.open(URI, TEXT)
+    client.request("tdl/preview", {**HOVER, "stage": "nest"})
+    worker = client.request("tdl/status", None)["workers"]["code"]
+    os.kill(worker, signal.SIGSTOP)
+    number = client.ask("tdl/preview", {**HOVER, "stage": "asm"})
+    assert "double" in str(client.request("textDocument/hover", HOVER))
+    os.kill(worker, signal.SIGKILL)
+    with pytest.raises(ServerError, match="ended unexpectedly; the next request starts another"):
+        client.answer(number)
+    assert "double.kernel" in client.request("tdl/preview", {**HOVER, "stage": "asm"})["text"]
 
 
 @linux
@@ -117,11 +146,12 @@ def test_requests_that_make_no_sense_are_refused(client: Client, method: str, pa
     assert refused.value.code == code
 
 
-def test_nothing_is_answered_after_a_shutdown(client: Client) -> None:
+@pytest.mark.parametrize(("method", "params"), [("textDocument/hover", HOVER), ("shutdown", None)])
+def test_nothing_is_answered_after_a_shutdown(client: Client, method: str, params: object) -> None:
     client.initialise()
     client.request("shutdown", None)
     with pytest.raises(ServerError, match="shut down"):
-        client.request("textDocument/hover", HOVER)
+        client.request(method, params)
     client.notify("exit", None)
     assert client.process.wait(timeout=PATIENCE) == 0
 
@@ -132,7 +162,115 @@ def test_an_exit_without_a_shutdown_is_a_fault_of_the_client(client: Client) -> 
     assert client.process.wait(timeout=PATIENCE) == 1
 
 
+# ---- requests that are overtaken
+
+
+def busy(client: Client) -> int:
+    """A request that keeps the server busy while what is sent after it arrives."""
+    client.initialise()
+    client.open(URI, TEXT)
+    client.diagnostics(URI, 1)
+    client.open(LONG_URI, generate(300))
+    return client.ask("textDocument/foldingRange", {"textDocument": {"uri": LONG_URI}})
+
+
+def test_a_request_that_waits_can_be_cancelled(client: Client) -> None:
+    before = busy(client)
+    number = client.ask("textDocument/hover", HOVER)
+    client.notify("$/cancelRequest", {"id": number})
+    with pytest.raises(ServerError) as refused:
+        client.answer(number)
+    assert refused.value.code == -32800
+    assert client.answer(before)
+    client.notify("$/cancelRequest", {"id": number})
+    assert "double" in str(client.request("textDocument/hover", HOVER))
+
+
+def test_an_answer_about_a_text_that_is_gone_is_not_given(client: Client) -> None:
+    before = busy(client)
+    number = client.ask("textDocument/hover", HOVER)
+    client.change(URI, 2, {"text": WRONG})
+    with pytest.raises(ServerError, match="was edited since") as refused:
+        client.answer(number)
+    assert refused.value.code == -32801
+    assert client.answer(before)
+    assert "double" in str(client.request("textDocument/hover", HOVER))
+
+
+def test_a_preview_of_a_text_that_is_gone_is_not_given(client: Client) -> None:
+    client.initialise()
+    client.open(URI, TEXT)
+    client.request("tdl/preview", {**HOVER, "stage": "nest"})
+    worker = client.request("tdl/status", None)["workers"]["code"]
+    os.kill(worker, signal.SIGSTOP)
+    number = client.ask("tdl/preview", {**HOVER, "stage": "asm"})
+    assert "double" in str(client.request("textDocument/hover", HOVER))
+    client.change(URI, 2, {"text": TEXT.replace("2 *", "3 *")})
+    client.diagnostics(URI, 2)
+    os.kill(worker, signal.SIGCONT)
+    with pytest.raises(ServerError, match="was edited since") as refused:
+        client.answer(number)
+    assert refused.value.code == -32801
+
+
 # ---- files
+
+
+def test_a_file_outside_of_the_workspace(client: Client, tmp_path: Path) -> None:
+    inside, outside = tmp_path / "inside", tmp_path / "outside"
+    for folder in (inside, outside):
+        folder.mkdir()
+        (folder / "other.tdl").write_text(f"const {folder.name.upper()}: f32 = 1\n", encoding="utf-8")
+    main = outside / "main.tdl"
+    client.initialise(folder=inside)
+    client.open(main.as_uri(), "from other import OUTSIDE\nop f(X: f32[N]) -> Y: f32[N] { Y[i] = OUTSIDE * X[i] }\n")
+    assert client.diagnostics(main.as_uri()) == []
+    place = {"textDocument": {"uri": main.as_uri()}, "position": {"line": 0, "character": 20}}
+    (found,) = client.request("textDocument/definition", place)
+    assert found["uri"] == (outside / "other.tdl").as_uri()
+    names = {each["name"] for each in client.request("workspace/symbol", {"query": ""})}
+    assert names == {"f", "INSIDE"}
+
+
+def test_a_file_that_is_too_long_to_check_says_so_and_holds_nothing_up(client: Client, tmp_path: Path) -> None:
+    long = tmp_path / "long.tdl"
+    text = f"# {'-' * 98}\n{TEXT}" * (5_000_000 // 200)
+    long.write_text(text, encoding="utf-8")
+    client.initialise(folder=tmp_path)
+    client.open(long.as_uri(), text)
+    (found,) = client.diagnostics(long.as_uri(), 1)
+    assert "the server checks at most 500,000" in found["message"]
+    assert found["severity"] == 3
+    client.change(long.as_uri(), 2, {"range": found["range"], "text": "# 1\n"})
+    client.diagnostics(long.as_uri(), 2)
+    (document,) = client.request("tdl/status", None)["documents"]
+    assert document["text"] == f"# 1\n{text}"
+    place = {"textDocument": {"uri": long.as_uri()}, "position": {"line": 2, "character": 4}}
+    for method in ("hover", "formatting", "semanticTokens/full", "documentSymbol"):
+        options = {"tabSize": 4, "insertSpaces": True}
+        assert client.request(f"textDocument/{method}", {**place, "options": options}) is None
+    with pytest.raises(ServerError, match="Split it into modules"):
+        client.request("tdl/preview", {**place, "stage": "nest"})
+    assert client.request("workspace/symbol", {"query": "double"}) == []
+    client.open((tmp_path / "main.tdl").as_uri(), "import long\n")
+    (found,) = client.diagnostics((tmp_path / "main.tdl").as_uri())
+    assert "`long` cannot be read: this text is not checked" in found["message"]
+
+
+def test_a_file_that_is_no_text(client: Client, tmp_path: Path) -> None:
+    data = bytes(range(256)) * 40
+    (tmp_path / "picture.tdl").write_bytes(data)
+    main = tmp_path / "main.tdl"
+    client.initialise({"textDocument": {"diagnostic": {}}}, folder=tmp_path)
+    client.open(main.as_uri(), "import picture\n")
+    (found,) = client.request("textDocument/diagnostic", {"textDocument": {"uri": main.as_uri()}})["items"]
+    assert "`picture` cannot be read: the file is not UTF-8: byte 0x80 at offset 128" in found["message"]
+    report = client.request("workspace/diagnostic", {"previousResultIds": []})
+    assert [each["uri"] for each in report["items"]] == [main.as_uri()]
+    picture = {"textDocument": {"uri": (tmp_path / "picture.tdl").as_uri()}}
+    client.open(picture["textDocument"]["uri"], data.decode("utf-8", "replace"))
+    assert client.request("textDocument/diagnostic", picture)["items"] != []
+    assert "data" in client.request("textDocument/semanticTokens/full", picture)
 
 
 def test_unsaved_imports_count_and_a_deleted_one_is_missed(client: Client, tmp_path: Path) -> None:

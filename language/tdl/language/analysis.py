@@ -15,6 +15,7 @@ from tdl.language import syntax
 from tdl.language.cases import check_case
 from tdl.language.check import check_op
 from tdl.language.constants import check_constant
+from tdl.language.decode import decode
 from tdl.language.diagnostic import Diagnostic, Fix
 from tdl.language.functions import check_function, check_reducer
 from tdl.language.graphs import check_graph
@@ -26,8 +27,8 @@ from tdl.language.schedules.tactics import check_tactic
 from tdl.language.scope import Declaration, closest
 from tdl.language.source import Source
 
-Read = Callable[[str], "Source | None"]
-"""The source at a path, or None where there is none."""
+Read = Callable[[str], "Source | str | None"]
+"""The source at a path, why there is one that cannot be taken, or None where there is none."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,17 +47,26 @@ class Analysis:
 
 def analyse(source: Source, read: Read | None = None) -> Analysis:
     """Parse and check a file and what it imports. `read` is by default the file system."""
-    return _Loader(read or read_file).analyse(source)
+    return _Loader(read or read_import).analyse(source)
 
 
 def read_file(path: str) -> Source | None:
     """The source on disk; None where it cannot be read as text."""
+    found = read_import(path)
+    return found if isinstance(found, Source) else None
+
+
+def read_import(path: str) -> Source | str | None:
+    """The source on disk; why it cannot be read, or None where there is no such file."""
     from pathlib import Path
 
     try:
-        return Source(path, Path(path).read_text(encoding="utf-8-sig"))
-    except (OSError, UnicodeDecodeError):
+        source, fault = decode(path, Path(path).read_bytes())
+    except (FileNotFoundError, NotADirectoryError, ValueError):
         return None
+    except OSError as error:
+        return f"{error.strerror}: {path}"
+    return source if fault is None else fault.message
 
 
 MAX_IMPORTS = 50
@@ -96,6 +106,8 @@ class _Loader:
             source = self._read(location) if not path.startswith("std.") else standard(path)
             if source is None:
                 return _missing(path, location)
+            if isinstance(source, str):
+                return f"`{path}` cannot be read: {source}"
             analysis = self.analyse(source)
             self._done[location] = analysis
         for diagnostic in analysis.diagnostics:

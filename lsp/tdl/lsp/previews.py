@@ -114,10 +114,8 @@ def payload(snapshot: Snapshot, wanted: Wanted) -> dict[str, Any]:
 
 
 def texts_of(snapshot: Snapshot) -> dict[str, Any]:
-    """A program as it stands in the editor, with every other one that is open."""
-    documents = snapshot.workspace.documents.values()
-    texts = {document.path: document.source.text for document in documents}
-    return {"path": snapshot.source.path, "texts": {**texts, snapshot.source.path: snapshot.source.text}}
+    """A program as it stands in the editor, with the modules that it takes from."""
+    return {"path": snapshot.source.path, "texts": snapshot.workspace.texts(snapshot.source)}
 
 
 def answer(snapshot: Snapshot, wanted: Wanted, made: dict[str, Any]) -> dict[str, Any]:

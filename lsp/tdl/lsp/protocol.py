@@ -7,7 +7,7 @@ out, and the server's own ones answer.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from concurrent.futures import Future
 from typing import Any
 
@@ -66,6 +66,9 @@ class Protocol(LanguageServerProtocol):
     content_schemes: tuple[str, ...] = ()
     """The schemes of virtual documents that the server has the text of."""
 
+    arrival: Callable[[], None] = staticmethod(lambda: None)
+    """Called before a message is handled, in the context that its answer is made in."""
+
     def __init__(self, server: Any, converter: Any) -> None:
         super().__init__(server, converter)
         converter.register_structure_hook(OwnRequest, lambda data, _: OwnRequest(**data))
@@ -103,6 +106,7 @@ class Protocol(LanguageServerProtocol):
             if "id" in data:
                 self._send_response(data["id"], error=refusal)
             return
+        self.arrival()
         self.handle_message(message)
 
     def _not_now(self, method: str) -> types.ResponseError | None:

@@ -14,6 +14,7 @@ from tdl.compiler.version import VERSION
 from tdl.lsp.commands import COMMANDS
 from tdl.lsp.configuration import Configuration
 from tdl.lsp.features.table import DOCUMENT_FEATURES, WORKSPACE_FEATURES, Feature
+from tdl.lsp.limits import why_not_checked
 from tdl.lsp.protocol import CONTENT_MODIFIED, Protocol, Refused
 from tdl.lsp.services import CODES_ASKED, MACHINE, PAGE, PREVIEW, SCHEME, STATUS, Services
 from tdl.lsp.session import Session
@@ -74,6 +75,7 @@ class Server(LanguageServer):
 def make_server() -> Server:
     """A server with every feature registered."""
     server = Server()
+    server.protocol.arrival = server.session.arrival
     _register_documents(server)
     _register_services(server)
     for feature in DOCUMENT_FEATURES:
@@ -160,6 +162,8 @@ def _of_document(server: Server, feature: Feature) -> Handler:
 
         await asyncio.sleep(0)  # what the client sent after it is seen first
         check()
+        if why_not_checked(snapshot.source) is not None and feature.method != types.TEXT_DOCUMENT_DIAGNOSTIC:
+            return None
         return await between_others(feature.answer(snapshot, params), check)
 
     return answer

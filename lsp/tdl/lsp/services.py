@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 from functools import partial
 from typing import Any
@@ -12,6 +11,7 @@ from pygls.lsp.server import LanguageServer
 from tdl.compiler.pages import page_path
 from tdl.language.codes import CODES
 from tdl.lsp.commands import COMMANDS, Context
+from tdl.lsp.limits import why_not_checked
 from tdl.lsp.previews import SCHEME, Wanted, answer, payload, wanted_at, wanted_by
 from tdl.lsp.progress import ProgressBars
 from tdl.lsp.protocol import CONTENT_MODIFIED, Refused
@@ -113,15 +113,21 @@ class Services:
         snapshot = self._session.snapshot(uri)
         if snapshot is None:
             raise Refused(f"there is no {uri}: it is not open, and no file that can be read")
+        reason = why_not_checked(snapshot.source)
+        if reason is not None:
+            raise Refused(reason)
         return snapshot
 
     async def _made(self, wanted: Wanted) -> dict[str, Any]:
-        await asyncio.sleep(0)
         snapshot = self._snapshot(wanted.uri)
+        self._refuse_if_stale(snapshot)
         made = await self._job("preview", payload(snapshot, wanted))
+        self._refuse_if_stale(snapshot)
+        return answer(snapshot, wanted, made)
+
+    def _refuse_if_stale(self, snapshot: Snapshot) -> None:
         if self._session.is_stale(snapshot):
             raise Refused("the document was edited since", CONTENT_MODIFIED)
-        return answer(snapshot, wanted, made)
 
     def _say(self, kind: types.MessageType, message: str) -> None:
         self._server.window_show_message(types.ShowMessageParams(kind, message))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from collections.abc import Callable
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 
 from lsprotocol import types
@@ -23,6 +24,9 @@ PAUSE = 0.004
 """Seconds without an edit before a document is checked: what a client sends in one go is then all here."""
 
 MOST_WATCHED = 16
+
+_ARRIVED: ContextVar[dict[str, Document]] = ContextVar("arrived")
+"""The documents as they were when the message came that is being handled."""
 
 Publish = Callable[[types.PublishDiagnosticsParams], None]
 
@@ -92,9 +96,13 @@ class Session:
         kept = [folder for folder in self.workspace.folders if folder not in gone]
         self.workspace.folders = [*kept, *(path_of(each.uri) for each in params.event.added)]
 
+    def arrival(self) -> None:
+        """A message came: it is about the documents as they are now, whatever comes before it is handled."""
+        _ARRIVED.set(dict(self.workspace.documents))
+
     def snapshot(self, uri: str) -> Snapshot | None:
-        """An open document as it is now, or a file as it is on disk."""
-        document = self.workspace.find(uri)
+        """An open document as it was when the message came, or a file as it is on disk."""
+        document = _ARRIVED.get(self.workspace.documents).get(path_of(uri))
         if document is None:
             source = self.workspace.read(path_of(uri))
             if source is None:

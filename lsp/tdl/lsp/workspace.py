@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from lsprotocol import types
-from tdl.language.analysis import Analysis, analyse, standard
+from tdl.language.analysis import Analysis, analyse, read_import, standard
 from tdl.language.decode import decode
 from tdl.language.source import Source
 from tdl.lsp.kept_tokens import KeptTokens
+from tdl.lsp.limits import why_not_checked
 from tdl.lsp.outcomes import Outcomes
 from tdl.lsp.positions import Encoding, span_at
 from tdl.lsp.settings import Settings
@@ -136,13 +137,20 @@ class Workspace:
             return known.analysis
         read: dict[str, Source | None] = {}
 
-        def reading(path: str) -> Source | None:
-            read[path] = self.read(path)
-            return read[path]
+        def reading(path: str) -> Source | str | None:
+            read[path] = found = self.read(path)
+            return read_import(path) if found is None else why_not_checked(found) or found
 
-        analysis = analyse(source, reading)
+        is_checked = why_not_checked(source) is None
+        analysis = analyse(source, reading) if is_checked else replace(analyse(Source(source.path, "")), source=source)
         self._known[source.path] = _Known(analysis, read)
         return analysis
+
+    def texts(self, source: Source) -> dict[str, str]:
+        """A text and those of the modules that it takes from, by path."""
+        self.analysis(source)
+        read = self._known[source.path].read
+        return {source.path: source.text, **{path: each.text for path, each in read.items() if each is not None}}
 
     def takes_from(self, document: Document, path: str) -> bool:
         """Whether a document's last analysis read a file."""

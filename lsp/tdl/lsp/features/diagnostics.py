@@ -13,6 +13,8 @@ from hashlib import blake2b
 from lsprotocol import types
 from tdl.compiler.pages import page_path
 from tdl.language.diagnostic import Diagnostic, Label
+from tdl.language.source import Span
+from tdl.lsp.limits import why_not_checked
 from tdl.lsp.snapshot import Snapshot
 
 _SEVERITIES = {
@@ -24,6 +26,10 @@ _SEVERITIES = {
 
 def diagnostics(snapshot: Snapshot) -> list[types.Diagnostic]:
     """Everything wrong with a document."""
+    reason = why_not_checked(snapshot.source)
+    if reason is not None:
+        severity = types.DiagnosticSeverity.Information
+        return [types.Diagnostic(snapshot.range(Span(0, 0)), reason, severity, source="tdlc")]
     return [converted(snapshot, each) for each in snapshot.diagnostics]
 
 

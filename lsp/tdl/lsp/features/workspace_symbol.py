@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import PurePath
 
 from lsprotocol import types
+from tdl.lsp.limits import why_not_checked
 from tdl.lsp.outline import outline
 from tdl.lsp.positions import range_at
 from tdl.lsp.workspace import Workspace
@@ -22,9 +23,10 @@ def workspace_symbol(workspace: Workspace, params: types.WorkspaceSymbolParams) 
 def _items(workspace: Workspace) -> Iterator[types.SymbolInformation]:
     for path in workspace.files():
         source = workspace.read(path)
-        for entry in () if source is None else outline(source):
+        if source is None or why_not_checked(source) is not None:
+            continue
+        for entry in outline(source):
             if entry.kind not in _NAMELESS:
-                assert source is not None
                 place = types.Location(workspace.uri(path), range_at(source, entry.name_span, workspace.encoding))
                 yield types.SymbolInformation(place, entry.name, entry.kind, container_name=PurePath(path).stem)
 

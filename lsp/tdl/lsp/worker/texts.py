@@ -6,7 +6,7 @@ from typing import Any
 
 from tdl.compiler.schedule.check import diagnose
 from tdl.language import syntax
-from tdl.language.analysis import Analysis, analyse, read_file
+from tdl.language.analysis import Analysis, analyse, read_import
 from tdl.language.cases import Case, check_case
 from tdl.language.scope import Declaration
 from tdl.language.source import Source
@@ -21,8 +21,8 @@ def analysis_of(payload: dict[str, Any]) -> Analysis:
     texts: dict[str, str] = payload["texts"]
     path: str = payload["path"]
 
-    def read(other: str) -> Source | None:
-        return Source(other, texts[other]) if other in texts else read_file(other)
+    def read(other: str) -> Source | str | None:
+        return Source(other, texts[other]) if other in texts else read_import(other)
 
     return analyse(Source(path, texts[path]), read)
 
