@@ -31,6 +31,7 @@ BARS = {
     "keystroke to diagnostics": ("p95", 50),
     "hover": ("p95", 30),
     "completion": ("p95", 30),
+    "signatures": ("p95", 30),
     "inlay hints": ("p95", 30),
     "semantic tokens": ("p95", 30),
     "semantic tokens, changes": ("p95", 30),
@@ -120,6 +121,7 @@ class Session:
         self.ask("hover", "textDocument/hover", position=position)
         for name, provider, method, params in (
             ("completion", "completionProvider", "textDocument/completion", {"position": position}),
+            ("signatures", "signatureHelpProvider", "textDocument/signatureHelp", {"position": position}),
             ("inlay hints", "inlayHintProvider", "textDocument/inlayHint", {"range": window}),
             ("semantic tokens", "semanticTokensProvider", "textDocument/semanticTokens/full", {}),
             ("definition", "definitionProvider", "textDocument/definition", {"position": position}),

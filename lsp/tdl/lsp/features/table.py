@@ -29,6 +29,8 @@ from tdl.lsp.features.references import references
 from tdl.lsp.features.rename import prepare_rename, rename
 from tdl.lsp.features.selection_range import selection_range
 from tdl.lsp.features.semantic_tokens import semantic_tokens, semantic_tokens_delta, semantic_tokens_range
+from tdl.lsp.features.signature_help import OPTIONS as SIGNATURE_OPTIONS
+from tdl.lsp.features.signature_help import signature_help
 from tdl.lsp.features.type_definition import type_definition
 from tdl.lsp.features.workspace_diagnostics import workspace_diagnostics
 from tdl.lsp.features.workspace_symbol import workspace_symbol
@@ -52,6 +54,7 @@ DOCUMENT_FEATURES: tuple[Feature, ...] = (
     Feature(types.TEXT_DOCUMENT_CODE_LENS, code_lens),
     Feature(types.TEXT_DOCUMENT_HOVER, hover),
     Feature(types.TEXT_DOCUMENT_COMPLETION, completion, COMPLETION_OPTIONS),
+    Feature(types.TEXT_DOCUMENT_SIGNATURE_HELP, signature_help, SIGNATURE_OPTIONS),
     Feature(types.TEXT_DOCUMENT_INLAY_HINT, inlay_hint),
     Feature(types.TEXT_DOCUMENT_DEFINITION, definition),
     Feature(types.TEXT_DOCUMENT_DECLARATION, declaration),
