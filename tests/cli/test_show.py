@@ -40,7 +40,9 @@ def test_packs_take_their_rank(tdlc, program):
     assert "X: f64[2, 3]" in out
 
 
-@pytest.mark.parametrize(("at", "mark"), [("llvm-made", "define "), ("llvm", "define "), ("asm", "ret")])
+@pytest.mark.parametrize(
+    ("at", "mark"), [("c", "int64_t "), ("llvm-made", "define "), ("llvm", "define "), ("asm", "ret")]
+)
 def test_code(tdlc, program, at, mark):
     plain = tdlc("show", program, "matmul", "--at", at)
     assert plain.code == 0
@@ -154,7 +156,7 @@ def test_refused_lines_are_shown_behind_the_loops(tdlc, scheduled):
     assert tdlc("show", scheduled, "double", "--no-schedule").code == 0
 
 
-@pytest.mark.parametrize("at", ["kernel", "llvm-made", "llvm", "asm"])
+@pytest.mark.parametrize("at", ["kernel", "c", "llvm-made", "llvm", "asm"])
 def test_code_of_a_scheduled_op(tdlc, scheduled, at):
     plain = tdlc("show", scheduled, "double", "--at", at, "--set", "M=5", "--set", "N=16")
     assert (plain.code, plain.err) == (0, "")

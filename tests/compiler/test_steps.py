@@ -114,6 +114,6 @@ def test_an_op_with_other_knobs():
         f.with_knobs(tile=2.5)
 
 
-@pytest.mark.parametrize("stage", ["kernel", "llvm-made", "llvm", "asm"])
+@pytest.mark.parametrize("stage", ["kernel", "c", "llvm-made", "llvm", "asm"])
 def test_stages_of_a_scheduled_op(stage):
     assert render_nest(steps(sizes={"M": 5, "N": 16}).nest(), stage)

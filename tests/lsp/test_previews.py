@@ -58,7 +58,7 @@ def test_a_step_says_what_its_line_changed(opened: Client) -> None:
     assert [each["text"].split("#")[0].strip() for each in shown["changes"]["removed"]] != []
 
 
-@pytest.mark.parametrize("stage", ["kernel", "llvm-made", "llvm", "asm"])
+@pytest.mark.parametrize("stage", ["kernel", "c", "llvm-made", "llvm", "asm"])
 def test_code_links_to_its_definition_and_its_schedule_line(opened: Client, stage: str) -> None:
     shown = preview(opened, 0, stage=stage)
     places = {link["source"]["range"]["start"]["line"] for link in shown["links"] if "source" in link}

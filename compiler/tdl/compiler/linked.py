@@ -2,7 +2,7 @@
 
     vfmadd231ps  %zmm24, %zmm25, %zmm7      definition 0, `A[i, k] * B[k, j]`; schedule line 3, `vectorize C.j by 16`
 
-A nest and a kernel know this themselves. LLVM text and assembly are made with debug locations whose line numbers are
+A nest, a kernel and C know this themselves. LLVM text and assembly are made with debug locations whose line numbers are
 those of a list of origins; the numbers are read back from the text, and everything of debuggers is taken out of it.
 """
 
@@ -43,6 +43,10 @@ def linked_lines(nest: Nest, at: Stage) -> tuple[LinkedLine, ...]:
         return tuple(LinkedLine(text, line.origin) for text, line in zip(texts, lines))
     if at == "kernel":
         return tuple(LinkedLine(line.text, line.origin) for line in kernel_lines(lower(nest)))
+    if at == "c":
+        from tdl.compiler.backends.c.file import kernel_lines as lines_of_c
+
+        return tuple(LinkedLine(line.text, line.origin) for line in lines_of_c(lower(nest)))
     numbers = _Numbers([Origin()])
     text = render_nest(nest, at, lines=Lines("op", 1, numbers.place))
     return tuple(_assembly(text, numbers) if at == "asm" else _llvm(text, numbers))

@@ -2,6 +2,7 @@
 
 nest    the named loops, each line linked to its definition (`nest_view`)
 kernel  the loops as they are lowered, on flat buffers
+c       the loops in C, with a function for each kernel
 llvm    the LLVM text as LLVM's own passes leave it; `llvm-made` as it is made
 asm     the machine code for this CPU, and what its hot loop is made of
 """
@@ -23,7 +24,7 @@ from tdl.compiler.schedule.tree import Nest
 from tdl.language.source import NOWHERE
 from tdl.language.tree import Program, Tensor
 
-Stage = Literal["nest", "kernel", "llvm", "llvm-made", "asm"]
+Stage = Literal["nest", "kernel", "c", "llvm", "llvm-made", "asm"]
 STAGES: tuple[Stage, ...] = get_args(Stage)
 
 
@@ -55,6 +56,10 @@ def render_nest(nest: Nest, at: Stage, places: Places | None = None, lines: Line
     kernel = lower(nest)
     if at == "kernel":
         return print_kernel(kernel)
+    if at == "c":
+        from tdl.compiler.backends.c.file import kernel_text
+
+        return kernel_text(kernel)
     made = _llvm(kernel, lines)
     if at == "llvm-made":
         return made

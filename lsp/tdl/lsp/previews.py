@@ -22,6 +22,7 @@ SCHEME = "tdl-preview"
 LANGUAGES = {
     "nest": ("tdl-nest", "nest"),
     "kernel": ("tdl-nest", "kernel"),
+    "c": ("c", "c"),
     "llvm-made": ("llvm", "ll"),
     "llvm": ("llvm", "ll"),
     "asm": ("asm", "s"),
@@ -31,6 +32,7 @@ LANGUAGES = {
 TITLES = {
     "nest": "loops",
     "kernel": "kernel",
+    "c": "C",
     "llvm-made": "LLVM before its passes",
     "llvm": "LLVM",
     "asm": "assembly",

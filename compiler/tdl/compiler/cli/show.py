@@ -1,4 +1,4 @@
-"""`tdlc show`: an op on its way to code, as loops, as LLVM text or as assembly; after each line of its schedule."""
+"""`tdlc show`: an op on its way to code, as loops, C, LLVM text or assembly; after each line of its schedule."""
 
 from __future__ import annotations
 
@@ -33,19 +33,21 @@ class Stage(str, Enum):
 
     nest = "nest"
     kernel = "kernel"
+    c = "c"
     llvm_made = "llvm-made"
     llvm = "llvm"
     asm = "asm"
 
 
-LEXERS = {Stage.llvm_made: "llvm", Stage.llvm: "llvm", Stage.asm: "gas"}
+LEXERS = {Stage.c: "c", Stage.llvm_made: "llvm", Stage.llvm: "llvm", Stage.asm: "gas"}
 
 
 def show(
     file: Annotated[str, typer.Argument(help="A program; `-` is standard input.", metavar="FILE")],
     op: Annotated[str, typer.Argument(help="The name of an op in it.", metavar="OP", autocompletion=ops)],
     at: Annotated[
-        Stage, typer.Option(help="Named loops, loops on flat buffers, LLVM text as made or as optimised, or assembly.")
+        Stage,
+        typer.Option(help="Named loops, loops on flat buffers, C, LLVM text as made or as optimised, or assembly."),
     ] = Stage.nest,
     step: Annotated[
         int | None, typer.Option(metavar="N", help="Only the first N lines of the schedule; by default all.")
@@ -103,7 +105,7 @@ def show(
         raise Fault(f"there is no step {last}: {_lines_of(made)}")
     if diff and last == 0:
         raise Fault(f"--diff shows what a line changed: {_lines_of(made)}", "--step 1 is the first")
-    if at not in (Stage.nest, Stage.kernel):
+    if at not in (Stage.nest, Stage.kernel, Stage.c):
         _check_texts(made, last, analysis, stderr(color))
     places = places_of(made, declaration, analysis) if lines else None
 
