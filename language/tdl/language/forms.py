@@ -18,7 +18,7 @@ It does not decide anything that needs context (whether `N - 2 >= 0`): that is `
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from math import gcd
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -62,7 +62,7 @@ class Extreme(NamedTuple):
     right: Form
 
     def __str__(self) -> str:
-        return f"{self.kind}({self.left}, {self.right})"
+        return f"{self.kind}({_written(self.left)}, {_written(self.right)})"
 
 
 class Product(NamedTuple):
@@ -113,13 +113,12 @@ class Form(NamedTuple):
         """Whether the form is quasi-affine."""
         return all(_is_affine(atom) for atom, _ in self.terms)
 
-    def symbols(self) -> Iterator[Symbol]:
+    def symbols(self) -> tuple[Symbol, ...]:
         """Every symbol in the form, in order, with repetitions; also those inside opaque data."""
-        for atom, _ in self.terms:
-            yield from _symbols(atom)
+        return _symbols_of(self) if self.terms else ()
 
     def mentions(self, symbol: Symbol) -> bool:
-        return any(symbol == each for each in self.symbols())
+        return any(_mentions(atom, symbol) for atom, _ in self.terms)
 
     def __add__(self, other: Form | int) -> Form:  # type: ignore[override]
         if isinstance(other, int):
@@ -184,14 +183,14 @@ def product(left: Form, right: Form) -> Form:
     for factor, other in ((left, right), (right, left)):
         if factor.is_constant and not (factor.constant == 0 and _divides_by_zero(other)):
             return other * factor.constant
-    if str(right) < str(left):
+    if _written(right) < _written(left):
         left, right = right, left
     return _form({Product(left, right): 1}, 0)
 
 
-def is_small(*of: Form) -> bool:
-    """Whether the forms together are of a size that can be put in a product: one that was squared often cannot."""
-    budget = 200
+def is_small(*of: Form, most: int = 200) -> bool:
+    """Whether the forms together have few atoms, so that they can be put in a product: one squared often cannot."""
+    budget = most
     pending = list(of)
     while pending and budget > 0:
         for atom, _ in pending.pop().terms:
@@ -228,7 +227,7 @@ def extreme(kind: Literal["min", "max"], left: Form, right: Form) -> Form:
     difference = left - right
     if difference.is_constant:
         return left if (difference.constant >= 0) == (kind == "max") else right
-    if str(right) < str(left):
+    if _written(right) < _written(left):
         left, right = right, left
     return _form({Extreme(kind, left, right): 1}, 0)
 
@@ -251,7 +250,7 @@ def evaluate(form: Form, values: Mapping[Symbol, int]) -> int:
     if not result.is_constant:
         if _divides_by_zero(result):
             raise ZeroDivisionError(str(form))
-        raise KeyError(str(next(result.symbols(), result)))
+        raise KeyError(str(next(iter(result.symbols()), result)))
     return result.constant
 
 
@@ -299,12 +298,12 @@ def _form(sums: dict[Atom, int], constant: int) -> Form:
 def _rank(term: tuple[Atom, int]) -> str:
     """What the canonical order goes by: the atom's text."""
     atom = term[0]
-    return atom.name if isinstance(atom, Symbol) else _text(atom)
+    return atom.name if isinstance(atom, Symbol) else _written(atom)
 
 
-@lru_cache(maxsize=4096)
-def _text(atom: Atom) -> str:
-    return str(atom)
+@lru_cache(maxsize=8192)
+def _written(what: Atom | Form) -> str:
+    return str(what)
 
 
 def _is_affine(atom: Atom) -> bool:
@@ -319,17 +318,31 @@ def _is_affine(atom: Atom) -> bool:
             return False
 
 
-def _symbols(atom: Atom) -> Iterator[Symbol]:
+@lru_cache(maxsize=8192)
+def _symbols_of(form: Form) -> tuple[Symbol, ...]:
+    return tuple([symbol for atom, _ in form.terms for symbol in _symbols(atom)])
+
+
+def _symbols(atom: Atom) -> tuple[Symbol, ...]:
     match atom:
         case Symbol():
-            yield atom
+            return (atom,)
         case FloorDiv(left, right) | Extreme(_, left, right) | Product(left, right):
-            yield from left.symbols()
-            yield from right.symbols()
+            return left.symbols() + right.symbols()
         case Opaque(expr):
             from tdl.language.tree import symbols_of
 
-            yield from symbols_of(expr)
+            return tuple(symbols_of(expr))
+
+
+def _mentions(atom: Atom, symbol: Symbol) -> bool:
+    match atom:
+        case Symbol():
+            return atom == symbol
+        case FloorDiv(left, right) | Extreme(_, left, right) | Product(left, right):
+            return left.mentions(symbol) or right.mentions(symbol)
+        case Opaque():
+            return symbol in _symbols(atom)
 
 
 def _without_remainders(form: Form) -> tuple[Form, list[tuple[str, int]]]:
@@ -362,12 +375,13 @@ def _division(atom: Atom) -> tuple[FloorDiv, int] | None:
 
 
 def _factor(atom: Atom, coefficient: int) -> str:
+    text = _written(atom)
     if abs(coefficient) == 1:
-        return str(atom)
-    return f"{abs(coefficient)}*({atom})" if isinstance(atom, FloorDiv) else f"{abs(coefficient)}*{atom}"
+        return text
+    return f"{abs(coefficient)}*({text})" if isinstance(atom, FloorDiv) else f"{abs(coefficient)}*{text}"
 
 
 def _grouped(form: Form, *weaker: str) -> str:
     """The form's text, in parentheses if it has a space or one of the operators in it."""
-    text = str(form)
+    text = _written(form)
     return f"({text})" if any(sign in text for sign in (" ", *weaker)) else text

@@ -12,9 +12,12 @@ from dataclasses import dataclass, field, replace
 from tdl.compiler.kernel.tree import Loop
 from tdl.compiler.schedule.bounds import greatest_value
 from tdl.compiler.schedule.extremes import eliminated, sides
-from tdl.language.forms import FloorDiv, Form, Symbol
+from tdl.language.forms import FloorDiv, Form, Symbol, is_small
 from tdl.language.inequalities import End, Facts, is_known
 from tdl.language.tree import Binder
+
+_LARGEST = 24
+"""Atoms of the largest form that is asked about. Nothing is ever seen of larger ones, and to spread them takes long."""
 
 
 @dataclass(frozen=True)
@@ -119,6 +122,8 @@ class Known:
         return tuple(found)
 
     def _is_least_natural(self, goal: Form) -> bool:
+        if not is_small(goal, most=_LARGEST):
+            return False
         least = self.end(goal, "least")
         if least is None:
             return False

@@ -205,6 +205,6 @@ def _decides(kind: Kind, left: Form, right: Form, facts: Facts, binders: tuple[B
     if is_known(goal, facts, binders):
         return True
     try:
-        return goal.is_affine and bool(binders) and holds(goal, facts, Domain(binders))
+        return bool(binders) and goal.is_affine and holds(goal, facts, Domain(binders))
     except Undecided:
         return False
