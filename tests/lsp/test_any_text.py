@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 from lsprotocol import types
+from tdl.lsp.asking import at_once
 from tdl.lsp.features.table import DOCUMENT_FEATURES, WORKSPACE_FEATURES
 from tdl.lsp.protocol import Refused
-from tdl.lsp.slices import at_once
 from tdl.lsp.snapshot import Snapshot
 from tdl.lsp.workspace import Workspace
 
-from tests.lsp.features.pages import params_of
+from tests.lsp.features.pages import asked_of, params_of
 
 PROGRAMS = sorted((Path(__file__).parents[1] / "programs").glob("*.tdl"))
 URI = "file:///project/main.tdl"
@@ -51,6 +51,6 @@ def test_every_feature_answers(seed: int) -> None:
         for feature in (*DOCUMENT_FEATURES, *WORKSPACE_FEATURES):
             subject = snapshot if feature in DOCUMENT_FEATURES else workspace
             try:
-                at_once(feature.answer(subject, params_of(feature.method, snapshot, marks, given)))
+                at_once(feature.answer(subject, params_of(feature.method, snapshot, marks, given)), asked_of(snapshot))
             except Refused:
                 continue

@@ -85,7 +85,7 @@ def wanted_at(snapshot: Snapshot, params: dict[str, Any]) -> Wanted:
     """What a request asks for: an op by its name, or the one at a position."""
     stage, sizes, step = params.get("stage", "nest"), params.get("sizes", "bench"), params.get("step")
     op = params.get("op")
-    offset = None if params.get("position") is None else snapshot.offset(_position(params["position"]))
+    offset = None if params.get("position") is None else snapshot.offset(position_of(params["position"]))
     entry = None if offset is None else snapshot.entry_at(offset)
     if op is None:
         op = None if entry is None else op_of(entry)
@@ -164,7 +164,8 @@ def _converter() -> Any:
     return converters.get_converter()
 
 
-def _position(plain: Any) -> types.Position:
+def position_of(plain: Any) -> types.Position:
+    """A position in a request of our own; refused where it is none."""
     try:
         return types.Position(int(plain["line"]), int(plain["character"]))
     except (KeyError, TypeError, ValueError):

@@ -5,21 +5,23 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Coroutine
+from functools import partial
 from typing import Any
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams, JsonRpcMethodNotFound
 from pygls.lsp.server import LanguageServer
 from tdl.compiler.version import VERSION
+from tdl.lsp.asking import meanwhile
 from tdl.lsp.commands import COMMANDS
 from tdl.lsp.configuration import Configuration
 from tdl.lsp.features.table import DOCUMENT_FEATURES, WORKSPACE_FEATURES, Feature
 from tdl.lsp.limits import why_not_checked
 from tdl.lsp.protocol import CONTENT_MODIFIED, Protocol, Refused
-from tdl.lsp.services import CODES_ASKED, MACHINE, PAGE, PREVIEW, SCHEME, STATUS, Services
+from tdl.lsp.services import CODES_ASKED, MACHINE, PAGE, PREVIEW, SCHEME, STATUS, TWEAKS, Services
 from tdl.lsp.session import Session
-from tdl.lsp.slices import between_others
 from tdl.lsp.snapshot import Snapshot
+from tdl.lsp.tries import ask
 from tdl.lsp.uris import path_of
 
 log = logging.getLogger(__name__)
@@ -63,13 +65,13 @@ class Server(LanguageServer):
     def _refresh(self) -> None:
         """Have what follows from other files asked for again, by clients that can."""
         workspace = self.client_capabilities.workspace or types.WorkspaceClientCapabilities()
-        for capability, ask in (
+        for capability, refresh in (
             (workspace.diagnostics if self.session.pulls else None, self.workspace_diagnostic_refresh),
             (workspace.semantic_tokens, self.workspace_semantic_tokens_refresh),
             (workspace.inlay_hint, self.workspace_inlay_hint_refresh),
         ):
             if capability is not None and capability.refresh_support:
-                ask(None)
+                refresh(None)
 
 
 def make_server() -> Server:
@@ -107,6 +109,7 @@ def _register_services(server: Server) -> None:
     for method, handle in (
         (PREVIEW, services.preview),
         (STATUS, services.status),
+        (TWEAKS, services.tweaks),
         (MACHINE, services.machine),
         (CODES_ASKED, services.codes),
         (PAGE, services.page),
@@ -155,16 +158,12 @@ def _of_document(server: Server, feature: Feature) -> Handler:
         snapshot = server.session.snapshot(params.text_document.uri)
         if snapshot is None:
             raise Refused(f"there is no {params.text_document.uri}: it is not open, and no file that can be read")
-
-        def check() -> None:
-            if server.session.is_stale(snapshot):
-                raise Refused("the document was edited since", CONTENT_MODIFIED)
-
         await asyncio.sleep(0)  # what the client sent after it is seen first
-        check()
+        if server.session.is_stale(snapshot):
+            raise Refused("the document was edited since", CONTENT_MODIFIED)
         if why_not_checked(snapshot.source) is not None and feature.method != types.TEXT_DOCUMENT_DIAGNOSTIC:
             return None
-        return await between_others(feature.answer(snapshot, params), check)
+        return await meanwhile(feature.answer(snapshot, params), partial(ask, server.session, snapshot))
 
     return answer
 

@@ -10,17 +10,21 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 from tdl.compiler.pages import page_path
 from tdl.language.codes import CODES
+from tdl.lsp.asking import meanwhile
 from tdl.lsp.commands import COMMANDS, Context
 from tdl.lsp.limits import why_not_checked
-from tdl.lsp.previews import SCHEME, Wanted, answer, payload, wanted_at, wanted_by
+from tdl.lsp.previews import SCHEME, Wanted, answer, payload, position_of, wanted_at, wanted_by
 from tdl.lsp.progress import ProgressBars
 from tdl.lsp.protocol import CONTENT_MODIFIED, Refused
 from tdl.lsp.session import Session
 from tdl.lsp.snapshot import Snapshot
+from tdl.lsp.tries import ask
+from tdl.lsp.tweaks import tweaks
 from tdl.lsp.workers import Progress, WorkerFailed
 
 PREVIEW = "tdl/preview"
 STATUS = "tdl/status"
+TWEAKS = "tdl/tweaks"
 MACHINE = "tdl/machine"
 CODES_ASKED = "tdl/codes"
 PAGE = "tdl/page"
@@ -42,6 +46,13 @@ class Services:
         else:
             wanted = wanted_at(self._snapshot(_uri(params["textDocument"])), params)
         return await self._made(wanted)
+
+    async def tweaks(self, request: Any) -> Any:
+        """`tdl/tweaks`: what can be done to the schedule at a position."""
+        params = request if isinstance(request, dict) else {}
+        snapshot = self._snapshot(_uri(params.get("textDocument")))
+        offset = snapshot.offset(position_of(params.get("position")))
+        return await meanwhile(tweaks(snapshot, offset), partial(ask, self._session, snapshot))
 
     async def content(self, params: types.TextDocumentContentParams) -> types.TextDocumentContentResult:
         """`workspace/textDocumentContent`: the text of a virtual document."""
@@ -77,7 +88,7 @@ class Services:
         return {
             "version": self._server.version,
             "process": os.getpid(),
-            "workers": {worker.name: worker.identity for worker in (workers.code, workers.runs)},
+            "workers": {worker.name: worker.identity for worker in workers.all},
             "positionEncoding": self._session.workspace.encoding.value,
             "documents": [
                 {"uri": each.uri, "version": each.version, "text": each.source.text}
@@ -151,4 +162,4 @@ def _uri(document: Any) -> str:
     return uri
 
 
-__all__ = ["CODES_ASKED", "MACHINE", "PAGE", "PREVIEW", "SCHEME", "STATUS", "Services"]
+__all__ = ["CODES_ASKED", "MACHINE", "PAGE", "PREVIEW", "SCHEME", "STATUS", "TWEAKS", "Services"]

@@ -1,7 +1,7 @@
 """The worker processes as the server sees them: a job is sent, its answer awaited, and the process ended at will.
 
-There is one for making code and one for running it, so that a preview never waits for a bench. A process that ends in
-the midst of a job fails that job with a message; the next job starts another.
+There is one for making code, one for running it and one for trying changes of the text, so that none waits for the work
+of another. A process that ends in the midst of a job fails that job with a message; the next job starts another.
 """
 
 from __future__ import annotations
@@ -118,11 +118,16 @@ def _write_all(pipe: IO[bytes], data: bytes) -> None:
 
 @dataclass
 class Workers:
-    """`code` makes code, `runs` runs and measures it."""
+    """`code` makes code, `runs` runs and measures it, `tries` checks what the text could become."""
 
     code: Worker = field(default_factory=lambda: Worker("code"))
     runs: Worker = field(default_factory=lambda: Worker("runs"))
+    tries: Worker = field(default_factory=lambda: Worker("tries"))
+
+    @property
+    def all(self) -> tuple[Worker, ...]:
+        return self.code, self.runs, self.tries
 
     def kill(self) -> None:
-        self.code.kill()
-        self.runs.kill()
+        for worker in self.all:
+            worker.kill()

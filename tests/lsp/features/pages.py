@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from difflib import ndiff
 from pathlib import Path
@@ -26,11 +27,13 @@ from typing import Any
 import attrs
 from lsprotocol import converters, types
 from tdl.language.source import Source
+from tdl.lsp.actions.candidate import Choice
+from tdl.lsp.actions.trial import Change, Trial
+from tdl.lsp.asking import Objections, at_once
 from tdl.lsp.features.table import DOCUMENT_FEATURES, WORKSPACE_FEATURES
 from tdl.lsp.positions import Encoding, position_at, span_at
 from tdl.lsp.protocol import Refused
 from tdl.lsp.settings import settings_of
-from tdl.lsp.slices import at_once
 from tdl.lsp.snapshot import Snapshot
 from tdl.lsp.workspace import Workspace
 
@@ -74,7 +77,7 @@ def run(page: Page) -> dict[str, str]:
     given = json.loads(page.blocks.get("json params", "{}"))
     subject = snapshot if feature in DOCUMENT_FEATURES else workspace
     try:
-        answer = at_once(feature.answer(subject, params_of(feature.method, snapshot, marks, given)))
+        answer = at_once(feature.answer(subject, params_of(feature.method, snapshot, marks, given)), asked_of(snapshot))
     except Refused as refusal:
         return {"json": _printed({"refused": str(refusal)}) + "\n"}
     plain = _CONVERTER.unstructure(answer)
@@ -106,6 +109,12 @@ def _marked(text: str) -> tuple[str, list[int]]:
     parts = text.split(CURSOR)
     marks = [sum(map(len, parts[: number + 1])) for number in range(len(parts) - 1)]
     return "".join(parts), marks
+
+
+def asked_of(snapshot: Snapshot) -> Callable[[Choice], Objections]:
+    """Tries changes of a document in this process."""
+    trial = Trial(snapshot)
+    return lambda choice: trial.objections(map(Change.of, choice))
 
 
 def params_of(method: str, snapshot: Snapshot, marks: list[int], given: dict[str, Any]) -> Any:

@@ -18,6 +18,7 @@ from tdl.language.schedules.check import state_after
 from tdl.language.schedules.operands import State
 from tdl.language.scope import Declaration
 from tdl.language.source import Span
+from tdl.lsp.completion.place import until
 from tdl.lsp.snapshot import Snapshot
 
 if TYPE_CHECKING:
@@ -78,9 +79,9 @@ class Subject:
         """What may be named behind the last line."""
         return state_after(self.schedule, self.op)
 
-    def state_before(self, number: int) -> State:
-        """What may be named by a line."""
-        return _state_before(self, number)
+    def before(self, number: int) -> Declaration:
+        """The schedule as it would be if it ended above a line."""
+        return until(self.entry, self.lines[number].span.start)
 
     @cached_property
     def nests(self) -> tuple[Nest, ...]:
@@ -117,14 +118,6 @@ class Subject:
             found.append(next(each for each in numbered if each not in taken))
             taken.add(found[-1])
         return found
-
-
-def _state_before(subject: Subject, number: int) -> State:
-    from dataclasses import replace
-
-    whole = subject.schedule
-    item = replace(subject.item, body=subject.lines[:number])
-    return state_after(replace(whole, item=item), subject.op)
 
 
 def schedule_at(snapshot: Snapshot, offset: int) -> Subject | None:

@@ -1,7 +1,6 @@
 """Changes tried on a copy of the text: what would be wrong then that is not wrong now.
 
-    trial = Trial(snapshot)
-    trial.objection(candidate)        None where it may be offered, else why it may not
+    Trial(snapshot).objections([change])        [None] where it may be offered, else [why not]
 
 Errors are compared by code and message, as many of each: an edit moves the others, and need not mend them. What changes
 one schedule is asked of that schedule alone, since nothing else hangs on it.
@@ -12,6 +11,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import cached_property
 
 from tdl.language import syntax
@@ -25,7 +25,19 @@ from tdl.lsp.snapshot import Snapshot
 
 _WORD = re.compile(r"\w+")
 
-_Identity = tuple[str, str]
+Identity = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Change:
+    """Edits, and the error that they should mend if there is one."""
+
+    edits: tuple[Edit, ...]
+    mends: Identity | None = None
+
+    @classmethod
+    def of(cls, candidate: Candidate) -> Change:
+        return cls(candidate.edits, None if candidate.mends is None else identity_of(candidate.mends))
 
 
 class Trial:
@@ -34,18 +46,26 @@ class Trial:
     def __init__(self, snapshot: Snapshot) -> None:
         self._snapshot = snapshot
 
-    def objection(self, candidate: Candidate) -> str | None:
+    def objections(self, changes: Iterable[Change]) -> list[str | None]:
+        """Why changes may not be made, up to the first that may."""
+        found: list[str | None] = []
+        for change in changes:
+            found.append(self._objection(change))
+            if found[-1] is None:
+                break
+        return found
+
+    def _objection(self, change: Change) -> str | None:
         """The first error that a change would bring, or that the one it should mend would still be there."""
-        entry = self._schedule_around(candidate)
-        before, after = self._in_file(candidate) if entry is None else self._in_schedule(entry, candidate)
-        known = Counter(map(_identity, before))
+        entry = self._schedule_around(change)
+        before, after = self._in_file(change) if entry is None else self._in_schedule(entry, change)
+        known = Counter(map(identity_of, before))
         for error in after:
-            identity = _identity(error)
+            identity = identity_of(error)
             if not known[identity]:
                 return error.message
             known[identity] -= 1
-        mended = candidate.mends
-        return None if mended is None or known[_identity(mended)] else mended.message
+        return None if change.mends is None or known[change.mends] else change.mends[1]
 
     # ---- the whole file
 
@@ -53,17 +73,17 @@ class Trial:
     def _errors(self) -> list[Diagnostic]:
         return _errors(self._snapshot.diagnostics)
 
-    def _in_file(self, candidate: Candidate) -> tuple[list[Diagnostic], list[Diagnostic]]:
-        text = edited(self._snapshot.source.text, candidate.edits)
+    def _in_file(self, change: Change) -> tuple[list[Diagnostic], list[Diagnostic]]:
+        text = edited(self._snapshot.source.text, change.edits)
         path = self._snapshot.source.path
         workspace = self._snapshot.workspace.with_texts({path: text})
         return self._errors, _errors(Snapshot(workspace.documents[path], workspace).diagnostics)
 
     # ---- one schedule
 
-    def _schedule_around(self, candidate: Candidate) -> Entry | None:
+    def _schedule_around(self, change: Change) -> Entry | None:
         """The schedule whose body holds all edits, if they bring it no name of the module that it did not have."""
-        first, last = candidate.edits[0].span.start, max(each.span.end for each in candidate.edits)
+        first, last = change.edits[0].span.start, max(each.span.end for each in change.edits)
         entry = self._snapshot.entry_at(first)
         if entry is None or not isinstance(entry.placed.item, syntax.Schedule):
             return None
@@ -71,7 +91,7 @@ class Trial:
         start = entry.placed.parsed.text.find("{", item.op.span.end) + offset
         if not offset < start < first or last >= offset + item.span.end:
             return None
-        new = {word for each in candidate.edits for word in _WORD.findall(each.text)}
+        new = {word for each in change.edits for word in _WORD.findall(each.text)}
         foreign = new & self._names - set(_WORD.findall(entry.placed.parsed.text))
         return None if foreign else entry
 
@@ -80,9 +100,9 @@ class Trial:
         """The first words of all names of the module."""
         return {name.partition(".")[0] for name in self._snapshot.analysis.module.names}
 
-    def _in_schedule(self, entry: Entry, candidate: Candidate) -> tuple[list[Diagnostic], list[Diagnostic]]:
+    def _in_schedule(self, entry: Entry, change: Change) -> tuple[list[Diagnostic], list[Diagnostic]]:
         old, offset = entry.declaration, entry.placed.offset
-        edits = [Edit(each.span.shifted(-offset), each.text) for each in candidate.edits]
+        edits = [Edit(each.span.shifted(-offset), each.text) for each in change.edits]
         text = edited(old.text, edits)
         parsed = parse_item(text)
         key = key_of(text, old.environment)
@@ -106,5 +126,6 @@ def _errors(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
     return [each for each in diagnostics if each.severity == "error"]
 
 
-def _identity(error: Diagnostic) -> _Identity:
+def identity_of(error: Diagnostic) -> Identity:
+    """What an error is known by wherever it moves."""
     return error.code, error.message

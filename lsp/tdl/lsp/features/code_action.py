@@ -11,19 +11,19 @@ from collections.abc import Callable, Iterator
 from lsprotocol import types
 from tdl.language.diagnostic import Diagnostic
 from tdl.language.source import Span
-from tdl.lsp.actions.candidate import Candidate, Choice
+from tdl.lsp.actions.at_cursor import of_factors, of_knobs, of_lines, of_loops
+from tdl.lsp.actions.candidate import QUICK_FIX, REWRITE, Candidate, Choice
 from tdl.lsp.actions.fixes import proposed_fixes
 from tdl.lsp.actions.imports import missing_imports
-from tdl.lsp.actions.trial import Trial
-from tdl.lsp.actions.tweaks import of_lines
+from tdl.lsp.actions.workspace_edits import workspace_edit
+from tdl.lsp.asking import Asking, each_legal
 from tdl.lsp.features.diagnostics import converted
-from tdl.lsp.slices import Slices
 from tdl.lsp.snapshot import Snapshot
 
 OF_ERRORS: tuple[Callable[[Snapshot, Diagnostic], Iterator[Choice]], ...] = (proposed_fixes, missing_imports)
 """What might mend an error."""
 
-AT_PLACES: tuple[Callable[[Snapshot, Span], Iterator[Choice]], ...] = (of_lines,)
+AT_PLACES: tuple[Callable[[Snapshot, Span], Iterator[Choice]], ...] = (of_knobs, of_loops, of_lines)
 """What might be done where nothing is wrong."""
 
 OPTIONS = types.CodeActionOptions(
@@ -31,38 +31,35 @@ OPTIONS = types.CodeActionOptions(
 )
 
 
-def code_action(snapshot: Snapshot, params: types.CodeActionParams) -> Slices[list[types.CodeAction] | None]:
-    """The changes for a range, those that mend something first. Each is tried in a slice of its own."""
+def code_action(snapshot: Snapshot, params: types.CodeActionParams) -> Asking[list[types.CodeAction] | None]:
+    """The changes for a range, those that mend something first."""
     if not _takes_edits(snapshot.client):
         return None
-    trial = Trial(snapshot)
-    found: list[types.CodeAction] = []
-    for choice in _choices(snapshot, snapshot.span(params.range)):
-        for candidate in choice:
-            if not _is_wanted(candidate, params.context.only):
-                continue
-            yield
-            if trial.objection(candidate) is None:
-                found.append(_offered(snapshot, candidate))
-                break
-    return found
+    place, only = snapshot.span(params.range), params.context.only
+    found: list[Candidate] = []
+    if _is_wanted(QUICK_FIX, only):
+        found += yield from each_legal(_mending(snapshot, place))
+    if _is_wanted(REWRITE, only):
+        found += yield from of_factors(snapshot, place)
+    for propose in AT_PLACES:
+        choices = propose(snapshot, place)
+        found += yield from each_legal(each for each in choices if each and _is_wanted(each[0].kind, only))
+    return [_offered(snapshot, each) for each in found]
 
 
-def _choices(snapshot: Snapshot, place: Span) -> Iterator[Choice]:
+def _mending(snapshot: Snapshot, place: Span) -> Iterator[Choice]:
     for found in snapshot.diagnostics:
         if found.primary.start <= place.end and place.start <= found.primary.end:
             for mend in OF_ERRORS:
                 yield from mend(snapshot, found)
-    for propose in AT_PLACES:
-        yield from propose(snapshot, place)
 
 
-def _is_wanted(candidate: Candidate, only: object) -> bool:
-    """Whether its kind is one of those asked for, or a kind of one."""
+def _is_wanted(kind: str, only: object) -> bool:
+    """Whether a kind is one of those asked for, or a kind of one."""
     if not isinstance(only, list | tuple):
         return True
-    kinds = [str(getattr(kind, "value", kind)) for kind in only]
-    return any(not kind or f"{candidate.kind}.".startswith(f"{kind}.") for kind in kinds)
+    wanted = [str(getattr(each, "value", each)) for each in only]
+    return any(not each or f"{kind}.".startswith(f"{each}.") for each in wanted)
 
 
 def _offered(snapshot: Snapshot, candidate: Candidate) -> types.CodeAction:
@@ -71,21 +68,8 @@ def _offered(snapshot: Snapshot, candidate: Candidate) -> types.CodeAction:
         candidate.kind,
         diagnostics=None if candidate.mends is None else [converted(snapshot, candidate.mends)],
         is_preferred=candidate.is_preferred or None,
-        edit=workspace_edit(snapshot, candidate),
+        edit=workspace_edit(snapshot, candidate.edits),
     )
-
-
-def workspace_edit(snapshot: Snapshot, candidate: Candidate) -> types.WorkspaceEdit:
-    """The edits of a change as the client takes them."""
-    edits = [types.TextEdit(snapshot.range(each.span), each.text) for each in candidate.edits]
-    document = snapshot.document
-    workspace = snapshot.client.workspace
-    takes = None if workspace is None else workspace.workspace_edit
-    if takes is not None and takes.document_changes:
-        version = None if document.version < 0 else document.version
-        identity = types.OptionalVersionedTextDocumentIdentifier(document.uri, version)
-        return types.WorkspaceEdit(document_changes=[types.TextDocumentEdit(identity, list(edits))])
-    return types.WorkspaceEdit({document.uri: edits})
 
 
 def _takes_edits(client: types.ClientCapabilities) -> bool:

@@ -41,7 +41,7 @@ from tdl.lsp.tokens import LEGEND
 class Feature:
     """A method, its answer `(snapshot or workspace, params) -> result`, and its options as pygls advertises them.
 
-    The answer of a document may be made in `Slices`.
+    The answer of a document may be one that is `Asking`.
     """
 
     method: str

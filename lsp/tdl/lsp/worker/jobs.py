@@ -10,6 +10,7 @@ from tdl.lsp.worker.machine import machine
 from tdl.lsp.worker.preview import preview
 from tdl.lsp.worker.test import test
 from tdl.lsp.worker.texts import Failed, analysis_of
+from tdl.lsp.worker.trial import attempt
 
 Job = Callable[[dict[str, Any], Callable[[dict[str, Any]], None]], Any]
 
@@ -22,6 +23,13 @@ def warm_up(payload: dict[str, Any], progress: object) -> None:
     analysis_of(payload)
 
 
-JOBS: Mapping[str, Job] = {"preview": preview, "test": test, "bench": bench, "machine": machine, "warm": warm_up}
+JOBS: Mapping[str, Job] = {
+    "preview": preview,
+    "test": test,
+    "bench": bench,
+    "machine": machine,
+    "try": attempt,
+    "warm": warm_up,
+}
 
 __all__ = ["JOBS", "Failed"]
