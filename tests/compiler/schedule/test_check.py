@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tdl.compiler.schedule.check import check_schedules, legality_after, steps_at
+from tdl.compiler.schedule.check import check_schedules, legality_after, steps_at, wrong_lines
 from tdl.language.analysis import analyse
 from tdl.language.parse import parse_item
 from tdl.language.source import Source
@@ -44,3 +44,14 @@ def test_one_more_line_is_tried_by_itself(line: str, is_legal: bool) -> None:
 def test_the_steps_of_a_schedule_whose_op_is_wrong_are_not_known() -> None:
     module = analyse(Source("f.tdl", "op f(X: f32[N]) -> Y: f32[N] { Y[i] = Z }\nschedule f { unroll Y.i }")).module
     assert steps_at(module.entries[1].declaration) is None
+
+
+def test_lines_that_are_wrong_by_themselves_do_nothing() -> None:
+    schedule = "schedule f {\n    split Y.i into 4 -> io\n    split\n    unroll Y.k\n}"
+    declaration = analyse(Source("f.tdl", OP + schedule)).module.entries[1].declaration
+    assert wrong_lines(declaration) == {0, 1}
+    applied = steps_at(declaration)
+    assert applied is not None
+    assert [step.refusal for step in applied.steps] == [None] * 4
+    assert applied.steps[2].nest is applied.steps[0].nest is not applied.nest
+    assert legality_after(declaration) is None

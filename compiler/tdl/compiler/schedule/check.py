@@ -53,17 +53,36 @@ def schedule_by_schedule(analysis: Analysis) -> Iterator[tuple[Diagnostic, ...]]
 def legality_after(schedule: Declaration, case: Declaration | None = None) -> Callable[[syntax.Line], Step] | None:
     """Whether one more line would be legal behind a schedule, for all sizes or at those of a test or bench.
 
-    None where the op or the case is wrong. Remembered, as an editor asks it of many lines.
+    None where the op, the case or a line is wrong. Remembered, as an editor asks it of many lines.
     """
-    found = _program(schedule, case)
+    found = None if wrong_lines(schedule) else _program(schedule, case)
     return None if found is None else apply_more(found[0], schedule, found[1])
 
 
 @lru_cache(maxsize=128)
 def steps_at(schedule: Declaration, case: Declaration | None = None) -> Applied | None:
-    """A schedule line by line, for all sizes or at those of a test or bench; None where the op or the case is wrong."""
-    found = _program(schedule, case)
+    """A schedule line by line, for all sizes or at those of a test or bench; None where the op or the case is wrong.
+
+    Lines that are wrong by themselves do nothing.
+    """
+    found, item, wrong = _program(schedule, case), schedule.item, wrong_lines(schedule)
+    assert isinstance(item, syntax.Schedule)
+    if wrong:
+        body = tuple(syntax.Broken(span=line.span) if n in wrong else line for n, line in enumerate(item.body))
+        schedule = replace(schedule, item=replace(item, body=body))
     return None if found is None else applied(schedule, *found)
+
+
+def wrong_lines(schedule: Declaration) -> frozenset[int]:
+    """The lines that do not parse, or that are not formed as they should be."""
+    item = schedule.item
+    assert isinstance(item, syntax.Schedule)
+    places = [each.primary.start for each in check_schedule(schedule)]
+    return frozenset(
+        number
+        for number, line in enumerate(item.body)
+        if isinstance(line, syntax.Broken) or any(line.span.start <= place <= line.span.end for place in places)
+    )
 
 
 def _program(schedule: Declaration, case: Declaration | None) -> tuple[Program, Mapping[Symbol, int]] | None:

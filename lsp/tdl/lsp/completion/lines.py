@@ -27,7 +27,7 @@ from tdl.lsp.completion import names
 from tdl.lsp.completion.factors import factors
 from tdl.lsp.completion.legal import legal
 from tdl.lsp.completion.offer import Offer
-from tdl.lsp.completion.place import Place
+from tdl.lsp.completion.place import Place, up_to
 
 TRIED = frozenset({"compute", "store", "cache", "prefetch", "parallel", "vectorize", "unroll", "peel", "inline"})
 """The verbs of which only what is legal is offered."""
@@ -161,7 +161,7 @@ def _stages(here: Here, *, has_inputs: bool = False) -> Iterator[Offer]:
 def _arguments(here: Here) -> Iterator[Offer]:
     """Of a tactic: its parameters by name, and what may be handed to it."""
     if here.texts[-1] in ("(", ","):
-        name = "".join(here.texts[1 : here.texts.index("(")])
+        name = up_to(here.texts[1:], "(")
         own = here.before.environment.find("tactic", name)
         tactic = own or here.place.snapshot.analysis.module.find("tactic", name)
         types = {} if tactic is None else names.types_of(tactic)
@@ -238,7 +238,8 @@ def _results(here: Here) -> Iterator[Offer]:
     verb = here.texts[0]
     if here.texts[-1] != "->" or here.place.head:
         return
-    axes = [part.rpartition(".")[2] for part in "".join(here.texts[1 : _operands_end(here)]).split(",")]
+    loops = up_to(here.texts[1:], "by", "into", "->")
+    axes = [part.rpartition(".")[2] for part in loops.split(",")]
     match verb:
         case "split":
             levels = "oi" if _factor_count(here) < 2 else "prsi" if _factor_count(here) > 2 else "pri"
@@ -250,11 +251,6 @@ def _results(here: Here) -> Iterator[Offer]:
         case _:
             return
     yield Offer(", ".join(made), Kind.Field, "names for the loops that are made", rank=0)
-
-
-def _operands_end(here: Here) -> int:
-    ends = [number for number, text in enumerate(here.texts) if text in ("by", "into", "->")]
-    return min(ends)
 
 
 def _factor_count(here: Here) -> int:

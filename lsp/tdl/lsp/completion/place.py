@@ -107,3 +107,9 @@ def _own_start(text: str, offset: int) -> int | None:
 
 def item_of(place: Place) -> syntax.Item | None:
     return None if place.entry is None else place.entry.placed.item
+
+
+def up_to(texts: tuple[str, ...], *words: str) -> str:
+    """The texts before the first of some words, put together: a name with its dots."""
+    ends = (number for number, text in enumerate(texts) if text in words)
+    return "".join(texts[: next(ends, len(texts))])

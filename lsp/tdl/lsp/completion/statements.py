@@ -13,7 +13,7 @@ from tdl.language.mentions.heads import names_of
 from tdl.language.scope import Declaration
 from tdl.lsp.completion import names
 from tdl.lsp.completion.offer import Offer
-from tdl.lsp.completion.place import Place
+from tdl.lsp.completion.place import Place, up_to
 from tdl.lsp.glossary import builtins
 
 _VALUES = ("parameter", "dimension", "argument", "input", "output", "intermediate")
@@ -34,7 +34,7 @@ def in_head(place: Place) -> Iterator[Offer]:
             yield from names.declared(place, "target")
         case "schedule" if "when" not in place.tokens and place.takes_value:
             yield from names.module_names(place, names.OPS)
-        case "schedule":
+        case "schedule" if "when" in place.tokens:
             yield from _condition(place)
         case "tactic" if place.tokens[-1:] == (":",):
             yield from names.parameter_kinds()
@@ -55,8 +55,7 @@ def _imported_names(place: Place) -> Iterator[Offer]:
 
 def _condition(place: Place) -> Iterator[Offer]:
     """Behind `when`: sizes and parameters of the op, dtypes, constants."""
-    texts = place.tokens
-    name = "".join(texts[1 : min(texts.index(word) for word in ("for", "when") if word in texts)])
+    name = up_to(place.tokens[1:], "for", "when")
     op = place.snapshot.analysis.module.find("callable", name)
     for each, meaning in names_of(op).items() if op is not None else ():
         if meaning.kind in ("parameter", "dtype parameter", "dimension"):
@@ -161,7 +160,7 @@ def in_case(place: Place) -> Iterator[Offer]:
     if "(" not in texts:
         yield from names.module_names(place, names.OPS)
         return
-    name = "".join(texts[: min(texts.index(each) for each in "([" if each in texts)])
+    name = up_to(texts, "(", "[")
     op = place.snapshot.analysis.module.find("callable", name) or _behind_dot(place, name)
     if op is None or texts[-1] not in ("(", ",", "expect", "["):
         return

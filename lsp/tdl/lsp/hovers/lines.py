@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tdl.compiler.schedule.apply import Step
-from tdl.compiler.schedule.check import cases_of, steps_at
+from tdl.compiler.schedule.check import cases_of, steps_at, wrong_lines
 from tdl.compiler.schedule.choose import ancestors, holds
 from tdl.compiler.schedule.names import find_loop
 from tdl.compiler.schedule.printer import buffer_text
@@ -35,7 +35,7 @@ class AtLine:
     """A line of a schedule: its number, and the nests before and behind it, for all sizes; None where the op is wrong.
 
     `cases` are the tests and benches for whose sizes the schedule is. `is_certain` says that neither this line nor one
-    above waits for sizes to have numbers.
+    above waits for sizes to have numbers, `is_sound` that neither is wrong by itself.
     """
 
     schedule: Declaration
@@ -45,6 +45,7 @@ class AtLine:
     step: Step | None
     cases: tuple[Declaration, ...]
     is_certain: bool = False
+    is_sound: bool = True
 
     def checked(self) -> Iterator[Case]:
         """The cases."""
@@ -82,7 +83,9 @@ def at_line(snapshot: Snapshot, schedule: Declaration, line: syntax.ScheduleLine
         return AtLine(schedule, line, number, None, None, ())
     cases = tuple(case for case in cases_of(snapshot.analysis, op) if _is_for(schedule, case))
     is_certain = not any(step.is_open for step in applied.steps[: number + 2])
-    return AtLine(schedule, line, number, applied.steps[number].nest, applied.steps[number + 1], cases, is_certain)
+    is_sound = not any(wrong <= number for wrong in wrong_lines(schedule))
+    before, step = applied.steps[number].nest, applied.steps[number + 1]
+    return AtLine(schedule, line, number, before, step, cases, is_certain, is_sound)
 
 
 def _is_for(schedule: Declaration, declaration: Declaration) -> bool:
@@ -103,7 +106,7 @@ def of_line(at: AtLine, verb: str) -> str | None:
 
 def _legality(at: AtLine, verb: str) -> Iterator[str]:
     step, reason = at.step, REASONS.get(verb)
-    if step is None or not isinstance(at.line, syntax.Line):
+    if step is None or not at.is_sound or not isinstance(at.line, syntax.Line):
         return
     if at.is_certain:
         legal = f"Legal for all sizes: {reason}." if reason else "Legal for all sizes."
