@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import random
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -347,10 +348,11 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name, Client.start(Path(name) / "server.log") as client:
         folder = Path(name) / "project"
         folder.mkdir()
-        session(client, folder, options.encoding, range(options.first, options.last + 1))
-        client.close()
-        log = (Path(name) / "server.log").read_text(encoding="utf-8")
-        assert not log, log
+        try:
+            session(client, folder, options.encoding, range(options.first, options.last + 1))
+            client.close()
+        finally:
+            sys.stderr.write(client.log.read_text(encoding="utf-8"))
 
 
 if __name__ == "__main__":
