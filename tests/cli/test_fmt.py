@@ -82,6 +82,12 @@ def test_line_ends_and_byte_order_mark_stay(tdlc, file, end):
     assert data.count(b"\r") == (4 if end == "\r\n" else 0)
 
 
+def test_a_mark_within_the_text_is_a_blank(tdlc, file):
+    file.write_text("op f() -> Y: f32 {\n    Y =\ufeff 1\n}\n", encoding="utf-8")
+    assert tdlc("fmt", "a.tdl").code == 0
+    assert file.read_text(encoding="utf-8") == "op f() -> Y: f32 {\n    Y = 1\n}\n"
+
+
 def test_bytes_that_are_not_text_are_left_alone(tdlc, file):
     file.write_bytes(UGLY.encode() + b"\xff")
     outcome = tdlc("fmt", "a.tdl")

@@ -126,7 +126,7 @@ vim.cmd('TdlCancel')
 -- ---- lenses
 
 vim.lsp.commands['tdl.showPlan']({ arguments = { { uri = vim.uri_from_bufnr(source), name = 'double', stage = 'kernel' } } })
-wait_for_preview('kernel')
+wait_for_preview('global X')
 
 -- ---- the end
 

@@ -20,8 +20,8 @@ M.options = {
   on_attach = nil,
 }
 
-local STAGES = { 'nest', 'kernel', 'llvm-made', 'llvm', 'asm' }
-local SYNTAX = { llvm = 'llvm', asm = 'asm' }
+local STAGES = { 'nest', 'kernel', 'c', 'llvm-made', 'llvm', 'asm' }
+local SYNTAX = { c = 'c', llvm = 'llvm', asm = 'asm' }
 local marks = vim.api.nvim_create_namespace('tdl')
 
 --- The previews that are open: the buffer of each, with the source and the parameters it was asked with.

@@ -73,8 +73,8 @@ def _mark(path: str) -> bytes:
 
 
 def _ink(text: str) -> str:
-    """What must survive: every character but blanks."""
-    return "".join(text.split())
+    """What must survive: every character but blanks, of which U+FEFF is one."""
+    return "".join(text.replace("\ufeff", " ").split())
 
 
 def _diff(source: Source, result: str) -> Iterator[Line]:

@@ -15,7 +15,7 @@ from tdl.language.format import format_text
 from tdl.language.source import Span
 from tdl.lsp.snapshot import Snapshot
 
-_BLANKS = re.compile(r"(\s*)(\S)")
+_BLANKS = re.compile(r"([\s\ufeff]*)([^\s\ufeff])")
 _END = "."
 
 
