@@ -47,7 +47,7 @@ def test_the_steps_of_a_schedule_whose_op_is_wrong_are_not_known() -> None:
 
 
 def test_lines_that_are_wrong_by_themselves_do_nothing() -> None:
-    schedule = "schedule f {\n    split Y.i into 4 -> io\n    split\n    unroll Y.k\n}"
+    schedule = "schedule f {\n    split Y.i into 4 -> io\n    split\n    vectorize Y.k by 8\n}"
     declaration = analyse(Source("f.tdl", OP + schedule)).module.entries[1].declaration
     assert wrong_lines(declaration) == {0, 1}
     applied = steps_at(declaration)
