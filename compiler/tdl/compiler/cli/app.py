@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 from tdl.compiler.cli.bench import bench
+from tdl.compiler.cli.build import build
 from tdl.compiler.cli.check import check
 from tdl.compiler.cli.explain import explain
 from tdl.compiler.cli.fmt import fmt
@@ -27,6 +28,7 @@ app.command()(fmt)
 app.command("test")(run_tests)
 app.command()(bench)
 app.command()(run)
+app.command()(build)
 app.command()(show)
 app.command()(explain)
 app.command()(lsp)

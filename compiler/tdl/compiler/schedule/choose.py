@@ -16,7 +16,7 @@ from tdl.language.folding import value_of
 from tdl.language.forms import Symbol
 from tdl.language.report import Report
 from tdl.language.scope import Context, Declaration, Scope
-from tdl.language.tree import Program
+from tdl.language.tree import Expr, Program
 
 
 def schedules_of(op: Declaration, schedules: Iterable[Declaration]) -> list[Declaration]:
@@ -61,16 +61,23 @@ def holds(schedule: Declaration, program: Program, sizes: Mapping[Symbol, int]) 
 
 def condition(schedule: Declaration, program: Program, sizes: Mapping[Symbol, int]) -> bool | None:
     """What a schedule's `when` is; None where that depends on sizes that are not given. One with errors is false."""
+    found = when(schedule, program, sizes)
+    return found if isinstance(found, bool) else None
+
+
+def when(schedule: Declaration, program: Program, sizes: Mapping[Symbol, int]) -> bool | Expr:
+    """The same, and where it depends on sizes that are not given, the condition over these."""
     item = schedule.item
     assert isinstance(item, syntax.Schedule)
     if item.condition is None:
         return True
     values = Values(schedule, names_of(program, sizes))
     try:
-        value = value_of(values.built(_dtypes_decided(item.condition, program)))
+        built = values.built(_dtypes_decided(item.condition, program))
     except Refusal:
         return False
-    return value if isinstance(value, bool) else None
+    value = value_of(built)
+    return value if isinstance(value, bool) else built
 
 
 def ancestors(target: str, schedule: Declaration) -> list[str]:

@@ -80,5 +80,5 @@ def call(
     arrays = [*(stored[name] for name in program.inputs), *outputs.values()]
     library[names.run](ctypes.byref(run), *sizes, *(ctypes.c_void_p(array.ctypes.data) for array in arrays))
     if run.code:
-        raise_failure(program.name, tuple(unit.sites), run.code, run.site, *run.details)
+        raise_failure(program.name, tuple(site for _, site in unit.sites), run.code, run.site, *run.details)
     return outputs

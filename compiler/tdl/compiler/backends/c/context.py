@@ -39,7 +39,8 @@ class Unit:
     """What the functions of one file share. `functions` are finished, in the order in which they can be compiled."""
 
     helpers: set[str] = field(default_factory=set)
-    sites: list[Site] = field(default_factory=list)
+    sites: list[tuple[object, Site]] = field(default_factory=list)
+    owner: object = None  # whose sites the functions' are that are being written: places are relative to something
     functions: list[Line] = field(default_factory=list)
     intrinsics: dict[Intrinsic, str] = field(default_factory=dict)
     names: set[str] = field(default_factory=set)
@@ -149,11 +150,12 @@ class Code:
         if self.returns:
             self.block.put(f"if ({condition.text}) return{self.returns};")
             return
-        if site not in self.unit.sites:
-            self.unit.sites.append(site)
+        known = self.unit.owner, site
+        if known not in self.unit.sites:
+            self.unit.sites.append(known)
         self.used.add("run")
         numbers = [*(detail.text for detail in details), "0", "0", "0"][:3]
-        args = ", ".join(["run", str(int(code)), str(self.unit.sites.index(site)), *numbers])
+        args = ", ".join(["run", str(int(code)), str(self.unit.sites.index(known)), *numbers])
         with self.block.braces(f"if ({condition.text})"):
             self.block.put(f"{self.unit.helper('tdl_fail')}({args});")
             self.block.put(f"return{self.returns};")

@@ -102,6 +102,38 @@ _PLAIN = {
     return bytes > INT64_MAX - 63 ? INT64_MAX : (bytes + 63) / 64 * 64;
 }
 """,
+    "tdl_end": """static int32_t tdl_end(tdl_run *run, int32_t *code, int64_t *site, int64_t *details) {
+    *code = run->code;
+    *site = run->site;
+    memcpy(details, run->details, sizeof run->details);
+    return *code;
+}
+""",
+    "tdl_is_bad_buffer": """static inline bool tdl_is_bad_buffer(const void *buffer, int64_t bytes, uintptr_t align) {
+    return bytes > 0 && (buffer == NULL || (uintptr_t)buffer % align != 0);
+}
+""",
+    "tdl_allocate": """static void *tdl_allocate(int64_t bytes) {
+#if defined(TDL_NO_MALLOC)
+    (void)bytes;
+    return NULL;
+#else
+    return (uint64_t)bytes > SIZE_MAX - 64 ? NULL : malloc((size_t)bytes + 64);
+#endif
+}
+
+static inline void *tdl_aligned(void *memory) {
+    return memory == NULL ? NULL : (void *)(((uintptr_t)memory + 63) / 64 * 64);
+}
+
+static inline void tdl_free(void *memory) {
+#if defined(TDL_NO_MALLOC)
+    (void)memory;
+#else
+    free(memory);
+#endif
+}
+""",
     "tdl_f32_of_bits": """static inline float tdl_f32_of_bits(uint32_t bits) {
     float value;
     memcpy(&value, &bits, sizeof value);
