@@ -9,6 +9,7 @@ A reduction is never parallel: two iterations write one element. `rfactor` gives
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 
 from tdl.compiler.schedule.bounds import greatest_extent
@@ -124,13 +125,14 @@ def _reduces(nest: Nest, loop: Loop) -> str | None:
 def _alternatives(nest: Nest, loop: Loop, allow_reductions: bool) -> list[str]:
     """The loops around and inside that could be of the kind."""
     outermost = path_to(nest.body, loop.symbol)[0]
+    names = Counter(each.name for each in loops_of(nest.body))
     free: list[str] = []
     for each in loops_of((outermost,)):
         if each.symbol == loop.symbol or each.kind != "serial":
             continue
         try:
             if conflict(nest, each, allow_reductions=allow_reductions) is None:
-                free.append(f"`{each.name}`")
+                free.append(f"`{each.name if names[each.name] == 1 else each.label}`")
         except Undecided:
             continue
-    return [f"of the loops here, {', '.join(free)} could"] if free else []
+    return [f"of the loops here, {', '.join(dict.fromkeys(free))} could"] if free else []
