@@ -3,7 +3,7 @@
     python docs/pictures.py            # all of them, into docs/images
     python docs/pictures.py show diff  # some
 
-Each picture is a terminal with the command that was typed, so that it can be tried. One has measurements in it: run this
+Each picture is a terminal with the command that was typed, so that it can be tried. One has measurements in it: run it
 where nothing else runs.
 """
 
