@@ -39,6 +39,16 @@ def each_legal(choices: Iterable[Choice]) -> Asking[list[Candidate]]:
     return found
 
 
+def some_legal(candidates: Iterable[Candidate], most: int) -> Asking[list[Candidate]]:
+    """The first so many changes that are legal."""
+    found: list[Candidate] = []
+    for candidate in candidates:
+        if len(found) == most:
+            break
+        found += yield from first_legal((candidate,))
+    return found
+
+
 def at_once(answer: Any, ask: Callable[[Choice], Objections]) -> Any:
     """The answer, of a kind that asks or not."""
     if not isinstance(answer, Generator):

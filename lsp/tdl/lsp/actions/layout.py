@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from tdl.language import syntax
 from tdl.language.parser.lines import BLANKS, line_start
 from tdl.language.source import Span
 from tdl.lsp.actions.candidate import Edit, line_end
@@ -66,9 +67,12 @@ def swap(subject: Subject, first: int, second: int) -> tuple[Edit, ...]:
     return Edit(a, text[b.start : b.end]), Edit(b, text[a.start : a.end])
 
 
-def texts(subject: Subject, numbers: Sequence[int]) -> list[str]:
-    """Lines as they are written."""
-    return [subject.text(subject.lines[number]) for number in numbers]
+def with_texts(subject: Subject, line: syntax.Node, values: Sequence[tuple[syntax.Node, str]]) -> str:
+    """A line with other texts in some places."""
+    text, start = subject.text(line), line.span.start
+    for node, value in sorted(values, key=lambda each: each[0].span.start, reverse=True):
+        text = text[: node.span.start - start] + value + text[node.span.end - start :]
+    return text
 
 
 def indent(subject: Subject) -> str:

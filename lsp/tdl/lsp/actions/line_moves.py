@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from tdl.language import syntax
 from tdl.lsp.actions import layout
@@ -29,10 +29,10 @@ def _doubled(subject: Subject, number: int) -> Candidate:
         text = _renamed(subject, line)
         title = f"duplicate this line, for `{line.results[-1].text}`"
     elif isinstance(line, syntax.Knob | syntax.LetValue):
-        text = _put(subject, line, [(line.name, subject.fresh(line.name.text)[0])])
+        text = layout.with_texts(subject, line, [(line.name, subject.fresh(line.name.text)[0])])
     elif isinstance(line, syntax.Line):
         copies = [value for clause in line.clauses if clause.keyword.text == "as" for value in clause.values]
-        text = _put(subject, line, [(copy, subject.fresh(subject.text(copy))[0]) for copy in copies])
+        text = layout.with_texts(subject, line, [(copy, subject.fresh(subject.text(copy))[0]) for copy in copies])
     return Candidate("duplicate", title, REWRITE, layout.insert(subject, number + 1, text))
 
 
@@ -43,12 +43,4 @@ def _renamed(subject: Subject, line: syntax.Line) -> str:
     axis = loop.parts[-1].text if isinstance(loop, syntax.Ref) else ""
     names = [name.replace(axis, last, 1) if axis and name.startswith(axis) else name for name in made]
     fresh = subject.fresh(*names)
-    return _put(subject, line, [(loop, last), *zip(line.results, fresh)])
-
-
-def _put(subject: Subject, line: syntax.Node, values: Sequence[tuple[syntax.Node, str]]) -> str:
-    """A line with other texts in some places."""
-    text, start = subject.text(line), line.span.start
-    for node, value in sorted(values, key=lambda each: each[0].span.start, reverse=True):
-        text = text[: node.span.start - start] + value + text[node.span.end - start :]
-    return text
+    return layout.with_texts(subject, line, [(loop, last), *zip(line.results, fresh)])

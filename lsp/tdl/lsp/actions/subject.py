@@ -12,9 +12,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from tdl.language import syntax
-from tdl.language.diagnostic import Diagnostic
 from tdl.language.module import Entry
 from tdl.language.schedules.check import state_after
+from tdl.language.schedules.loops import Loop as Named
 from tdl.language.schedules.operands import State
 from tdl.language.scope import Declaration
 from tdl.language.source import Span
@@ -66,12 +66,6 @@ class Subject:
 
         return not self.entry.placed.parsed.diagnostics and not check_schedule(self.schedule)
 
-    @cached_property
-    def refused(self) -> tuple[Diagnostic, ...]:
-        """What is wrong with it, with absolute spans."""
-        start, end = self.entry.placed.offset, self.entry.placed.offset + len(self.entry.placed.parsed.text)
-        return tuple(each for each in self.snapshot.diagnostics if start <= each.primary.start <= end)
-
     # ---- loops
 
     @cached_property
@@ -82,6 +76,21 @@ class Subject:
     def before(self, number: int) -> Declaration:
         """The schedule as it would be if it ended above a line."""
         return until(self.entry, self.lines[number].span.start)
+
+    def state_before(self, number: int) -> State:
+        """What may be named by a line."""
+        return state_after(self.before(number), self.op)
+
+    def names_before(self, number: int) -> list[str]:
+        """The loops at a line, outer before inner; lines above that are wrong are passed over."""
+        from tdl.compiler.schedule.check import steps_at
+        from tdl.compiler.schedule.walk import loops_of
+
+        before, loops = self.before(number), self.state_before(number).loops
+        applied = steps_at(before)
+        labels = [] if applied is None else [each.label for each in loops_of(applied.nest.body)]
+        named = ((label, loops.find(label)) for label in labels)
+        return list(dict.fromkeys(each.name if isinstance(each, Named) else label for label, each in named))
 
     @cached_property
     def nests(self) -> tuple[Nest, ...]:
@@ -102,8 +111,6 @@ class Subject:
 
     def name(self, loop: Loop) -> str:
         """What a line calls a loop that is there after all lines."""
-        from tdl.language.schedules.loops import Loop as Named
-
         found = self.state.loops.find(loop.label)
         return found.name if isinstance(found, Named) and not found.is_open else loop.label
 

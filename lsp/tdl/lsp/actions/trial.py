@@ -113,13 +113,18 @@ class Trial:
         )
 
     def _found(self, schedule: Declaration) -> Iterable[Diagnostic]:
-        from tdl.compiler.schedule.check import cases_of, check_legality
+        """What is wrong with a schedule. Where a line is wrong by itself, the others count as well: a change should not
+        bring what only shows once that is mended."""
+        from tdl.compiler.schedule.check import cases_of, check_legality, steps_at
 
-        yield from diagnose_item(schedule)
-        item = schedule.item
-        if isinstance(item, syntax.Schedule):
+        wrong, item = diagnose_item(schedule), schedule.item
+        assert isinstance(item, syntax.Schedule)
+        yield from wrong
+        if not wrong:
             op = schedule.environment.find("callable", item.op.text)
             yield from check_legality(schedule, () if op is None else cases_of(self._snapshot.analysis, op))
+        elif (applied := steps_at(schedule)) is not None:
+            yield from (step.refusal for step in applied.steps if step.refusal is not None and not step.is_open)
 
 
 def _errors(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:

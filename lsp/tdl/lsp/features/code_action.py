@@ -15,6 +15,7 @@ from tdl.lsp.actions.at_cursor import of_factors, of_knobs, of_lines, of_loops
 from tdl.lsp.actions.candidate import QUICK_FIX, REWRITE, Candidate, Choice
 from tdl.lsp.actions.fixes import proposed_fixes
 from tdl.lsp.actions.imports import missing_imports
+from tdl.lsp.actions.mending import mended_lines
 from tdl.lsp.actions.workspace_edits import workspace_edit
 from tdl.lsp.asking import Asking, each_legal
 from tdl.lsp.features.diagnostics import converted
@@ -38,20 +39,22 @@ def code_action(snapshot: Snapshot, params: types.CodeActionParams) -> Asking[li
     place, only = snapshot.span(params.range), params.context.only
     found: list[Candidate] = []
     if _is_wanted(QUICK_FIX, only):
-        found += yield from each_legal(_mending(snapshot, place))
+        for error in _errors_at(snapshot, place):
+            found += yield from each_legal(choice for mend in OF_ERRORS for choice in mend(snapshot, error))
+            found += yield from mended_lines(snapshot, error)
     if _is_wanted(REWRITE, only):
         found += yield from of_factors(snapshot, place)
     for propose in AT_PLACES:
         choices = propose(snapshot, place)
         found += yield from each_legal(each for each in choices if each and _is_wanted(each[0].kind, only))
-    return [_offered(snapshot, each) for each in found]
+    once = {each.edits: each for each in reversed(found)}.values()
+    return [_offered(snapshot, each) for each in reversed(once)]
 
 
-def _mending(snapshot: Snapshot, place: Span) -> Iterator[Choice]:
-    for found in snapshot.diagnostics:
-        if found.primary.start <= place.end and place.start <= found.primary.end:
-            for mend in OF_ERRORS:
-                yield from mend(snapshot, found)
+def _errors_at(snapshot: Snapshot, place: Span) -> list[Diagnostic]:
+    return [
+        each for each in snapshot.diagnostics if each.primary.start <= place.end and place.start <= each.primary.end
+    ]
 
 
 def _is_wanted(kind: str, only: object) -> bool:
