@@ -155,7 +155,7 @@ def places(text: str) -> Iterator[tuple[int, int]]:
 def run(edits: int, lines: int, seed: int) -> dict[str, list[float]]:
     with tempfile.TemporaryDirectory() as folder:
         text = generate(lines)
-        times = _first(Path(folder), "first diagnostics", PRODUCT)
+        times = _first(Path(folder), "first diagnostics", text)
         with Client.start(Path(folder) / "log") as client:
             client.initialise()
             session = Session(client, text, seed)

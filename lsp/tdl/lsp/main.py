@@ -74,8 +74,9 @@ async def _serve_websocket(host: str, port: int) -> int:
 
 async def _serve(read: Read, write: Write) -> int:
     server = make_server()
-    gc.collect()
     gc.freeze()  # what stays for good is not looked through again
+    gc.set_threshold(50_000, 20, 100)
+    gc.enable()
     connection = Connection(read, write, server.protocol.receive)
     server.feature("exit")(lambda *_: connection.stop(0 if server.protocol.is_shut_down else 1))
     server.protocol.set_writer(connection.writer)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from importlib import import_module
 from typing import Annotated, Any
 
@@ -20,6 +21,7 @@ def lsp(
     if sum((stdio, tcp is not None, ws is not None)) > 1:
         raise Fault("--stdio, --tcp and --ws exclude each other")
     places = {name: _address(name, value) for name, value in (("tcp", tcp), ("ws", ws)) if value is not None}
+    gc.disable()  # until the server is loaded: everything that is made until then stays
     main = _server()
     if "tcp" in places:
         code = main.serve_tcp(*places["tcp"])
