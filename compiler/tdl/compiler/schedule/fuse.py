@@ -56,9 +56,7 @@ def fuse(nest: Nest, loops: Sequence[Loop], name: str, line: int = -1) -> Nest:
     def change(_: Loop) -> tuple[Node, ...]:
         return (fused,)
 
-    buffers = nest.buffers
-    for loop in loops:
-        buffers = moved_buffers(buffers, loop.symbol, symbol, values)
+    buffers = moved_buffers(nest.buffers, {loop.symbol: symbol for loop in loops}, values)
     children = {**nest.children, **{loop.label: (fused.label,) for loop in loops}}
     return replace(nest, body=replace_loop(nest.body, outermost.symbol, change), buffers=buffers, children=children)
 

@@ -48,7 +48,7 @@ def reorder(nest: Nest, loops: Sequence[Loop], line: int = -1) -> Nest:
     result = replace(
         nest,
         body=replace_loop(nest.body, chain[0].symbol, lambda _: body),
-        buffers=moved_buffers(nest.buffers, chain[-1].symbol, order[-1].symbol, {}),
+        buffers=moved_buffers(nest.buffers, {chain[-1].symbol: order[-1].symbol}, {}),
     )
     check_order(result, f"this order of {', '.join(f'`{loop.name}`' for loop in loops)}", order[0].symbol)
     return result

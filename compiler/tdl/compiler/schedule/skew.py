@@ -85,6 +85,6 @@ def _skewed(nest: Nest, outer: Loop, inner: Loop, factor: int, names: tuple[str,
     def change(_: Loop) -> tuple[Node, ...]:
         return (high,)
 
-    buffers = moved_buffers(moved_buffers(nest.buffers, inner.symbol, p, values), outer.symbol, w, {})
+    buffers = moved_buffers(nest.buffers, {inner.symbol: p, outer.symbol: w}, values)
     children = {**nest.children, outer.label: (high.label, low.label), inner.label: (high.label, low.label)}
     return replace(nest, body=replace_loop(nest.body, outer.symbol, change), buffers=buffers, children=children)

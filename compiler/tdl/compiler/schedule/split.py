@@ -92,5 +92,5 @@ def _replaced(
         nest,
         body=body,
         children=children,
-        buffers=moved_buffers(nest.buffers, loop.symbol, inner[0], {loop.symbol: value}),
+        buffers=moved_buffers(nest.buffers, {loop.symbol: inner[0]}, {loop.symbol: value}),
     )

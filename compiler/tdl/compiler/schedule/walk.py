@@ -95,13 +95,16 @@ def substitute(nodes: tuple[Node, ...], values: Mapping[Symbol, Form]) -> tuple[
 
 
 def moved_buffers(
-    buffers: Mapping[str, Buffer], old: Symbol, inner: Symbol, values: Mapping[Symbol, Form]
+    buffers: Mapping[str, Buffer], homes: Mapping[Symbol, Symbol], values: Mapping[Symbol, Form]
 ) -> dict[str, Buffer]:
-    """Buffers after the loop `old` became others: what was in its body is in `inner`'s, origins follow `values`."""
+    """Buffers after loops became others: `homes` tells in whose body is now what was in theirs; origins follow `values`.
+
+    All at once, since a new loop may have the name of an old one.
+    """
     return {
         name: replace(
             buffer,
-            at=inner if buffer.at == old else buffer.at,
+            at=None if buffer.at is None else homes.get(buffer.at, buffer.at),
             origin=tuple(forms.substitute(form, values) for form in buffer.origin),
             extents=tuple(forms.substitute(form, values) for form in buffer.extents),
         )

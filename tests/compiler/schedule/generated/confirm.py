@@ -22,7 +22,7 @@ from tdl.compiler.schedule.names import find_loop
 from tdl.compiler.schedule.split import split
 from tdl.compiler.schedule.store import computed_at
 from tdl.compiler.schedule.tree import Nest
-from tdl.compiler.schedule.values import Values
+from tdl.compiler.schedule.values import Values, names_of
 from tdl.compiler.schedule.walk import path_to
 from tdl.language import syntax
 from tdl.language.conditions import nature
@@ -130,10 +130,10 @@ def _is_wrong(subject: Subject, nest: Nest, sizes: Sizes) -> bool:
 
 def _values(subject: Subject) -> Values:
     """The names that the schedule's lines give to values."""
-    values = Values(subject.schedule, subject.program)
+    values = Values(subject.schedule, names_of(subject.program, {}))
     for line in subject.schedule.item.body:  # type: ignore[union-attr]
         if isinstance(line, syntax.Knob | syntax.LetValue):
-            values.name(line)
+            values = values.named(line)
     return values
 
 
