@@ -10,6 +10,7 @@ from tdl.lsp.signatures import declaration_at, head
 from tdl.lsp.workspace import Workspace
 
 _FENCE = re.compile(r"^```\w*\n?", re.MULTILINE)
+_MORE = re.compile(r" \[More\]\([^)]*\)")
 _LINK = re.compile(r"\[([^\]]+)\]\([^)]+\)")
 
 
@@ -17,7 +18,7 @@ def markup(text: str, *, is_markdown: bool) -> types.MarkupContent:
     """Markdown for clients that show it; for others the same without its signs."""
     if is_markdown:
         return types.MarkupContent(types.MarkupKind.Markdown, text)
-    plain = _LINK.sub(r"\1", _FENCE.sub("", text)).replace("`", "")
+    plain = _LINK.sub(r"\1", _FENCE.sub("", _MORE.sub("", text))).replace("`", "")
     return types.MarkupContent(types.MarkupKind.PlainText, plain.strip())
 
 

@@ -77,7 +77,7 @@ ITEMS: dict[str, Word] = {
 
 _WORDS: dict[str, Word] = {
     "for": Word("the indices that something runs over, or the target of a schedule", section="language.md#definitions"),
-    "in": Word("a range, the choices of a knob, or a memory", section="language.md#definitions"),
+    "in": Word("what an index runs over", "for k in 0..K", "language.md#definitions"),
     "if": Word("a choice, or a filter behind `for`", "a if c else b", "language.md#definitions"),
     "else": Word("what is evaluated where the condition is false", "a if c else b", "language.md#definitions"),
     "and": Word("both; the right side is evaluated only where the left is true", section="language.md#numbers"),
@@ -114,6 +114,13 @@ _WORDS: dict[str, Word] = {
     "to": Word("the threads that a loop runs on", "bind io to block.x", "language.md#schedules"),
     "over": Word("the loops whose threads share the work", "cooperate As over ty, tx", "language.md#schedules"),
 }  # fmt: skip
+
+_CLAUSES: dict[str, Word] = {
+    "in": Word("the choices of a knob, or the memory of a copy", "cache W at L in register", "language.md#schedules"),
+    "layout": Word("the order in which a copy is stored", "layout [ko, j, ki]", "language.md#schedules"),
+    "=": Word("what a name stands for"),
+    "->": Word("names for what the line makes"),
+}
 
 _FUNCTIONS: dict[str, Word] = {
     "exp": Word("e to the power of x"), "log": Word("the natural logarithm"), "tanh": Word("the hyperbolic tangent"),
@@ -163,6 +170,11 @@ def builtins() -> Mapping[str, Word]:
 def describe(name: str) -> Word | None:
     """What a word of the language is."""
     return words().get(name) or builtins().get(name)
+
+
+def describe_clause(word: str) -> Word | None:
+    """What a word is within a line of a schedule."""
+    return _CLAUSES.get(word) or describe(word)
 
 
 def _lines() -> Iterator[tuple[str, Word]]:

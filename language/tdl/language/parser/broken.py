@@ -107,7 +107,8 @@ def _left_side_names(line: str, *, is_first: bool) -> Iterator[tuple[int, str]]:
     if match is None or not (is_first or match[2]):
         return
     for name in re.finditer(_NAME, match[1]):
-        yield match.start(1) + name.start(), name.group()
+        if name.group() != "let":
+            yield match.start(1) + name.start(), name.group()
 
 
 def _schedule_names(line: str, *, is_first: bool) -> Iterator[tuple[int, str]]:

@@ -35,7 +35,7 @@ def missing_imports(snapshot: Snapshot, found: Diagnostic) -> Iterator[Choice]:
             edit = _new_import(snapshot, f"import {path}")
             yield (Candidate("import", f"import {path}", QUICK_FIX, (edit,), mends=found),)
         elif not head:
-            edit = _import_of(snapshot, path, last)
+            edit = import_of(snapshot, path, last)
             yield (Candidate("import", f"import `{last}` from {path}", QUICK_FIX, (edit,), mends=found),)
 
 
@@ -75,7 +75,7 @@ def _declared(source: Source) -> frozenset[str]:
 # ---- where an import goes
 
 
-def _import_of(snapshot: Snapshot, path: str, name: str) -> Edit:
+def import_of(snapshot: Snapshot, path: str, name: str) -> Edit:
     """The name added to what is imported from the module already, or an import of its own."""
     for placed in snapshot.analysis.file.items:
         item = placed.item

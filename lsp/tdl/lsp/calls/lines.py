@@ -12,7 +12,7 @@ from functools import lru_cache
 from tdl.grammar.tables import load_tables
 from tdl.lsp.calls.form import Form, form_of
 from tdl.lsp.completion.place import Place
-from tdl.lsp.glossary import describe
+from tdl.lsp.glossary import describe, describe_clause
 
 FORMS: dict[str, tuple[str, ...]] = {
     "knob": ("knob name = value in [value, ...]",),
@@ -95,5 +95,5 @@ def _form(verb: str, text: str, words: tuple[str, ...]) -> Form:
 
 
 def _said(keyword: str) -> str:
-    about = describe(keyword) if keyword and keyword != "layout" else None
+    about = describe_clause(keyword) if keyword else None
     return "" if about is None else about.summary

@@ -14,11 +14,11 @@ from tdl.language.cases import check_case
 from tdl.language.scope import Declaration
 from tdl.lsp.completion.offer import Offer
 
-_POWERS = tuple(1 << bits for bits in range(1, 9))
+POWERS = tuple(1 << bits for bits in range(1, 9))
 _MOST = 512
 
 
-def factors(before: Declaration, texts: tuple[str, ...], analysis: Analysis, *, is_count: bool) -> Iterator[Offer]:
+def factors(before: Declaration, texts: tuple[str, ...], analysis: Analysis) -> Iterator[Offer]:
     """Numbers for `split C.i by` and the like."""
     if texts[-1] not in ("by", "into", "ahead", ",", "[") or not isinstance(before.item, syntax.Schedule):
         return
@@ -26,7 +26,7 @@ def factors(before: Declaration, texts: tuple[str, ...], analysis: Analysis, *, 
     whole = gcd(*extents.values()) if extents else 0
     shown = ", ".join(f"{extent} (`{name}`)" for name, extent in extents.items())
     divisors = [each for each in range(2, min(whole, _MOST) + 1) if whole % each == 0]
-    for number in sorted({*_POWERS, *divisors[-12:], *divisors[:12]}):
+    for number in sorted({*POWERS, *divisors[-12:], *divisors[:12]}):
         divides = [name for name, extent in extents.items() if extent % number == 0]
         if whole and whole % number == 0:
             detail = f"divides {shown}"

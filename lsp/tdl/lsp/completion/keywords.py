@@ -9,7 +9,7 @@ from tdl.grammar.tables import load_tables
 from tdl.language.schedules.lines import LINES
 from tdl.lsp.completion.offer import Offer
 from tdl.lsp.completion.place import Place
-from tdl.lsp.glossary import ITEMS, describe
+from tdl.lsp.glossary import ITEMS, describe, describe_clause
 
 ITEM_SNIPPETS: dict[str, str] = {
     "import": "import ${1:std.nn}",
@@ -63,13 +63,13 @@ def keywords(place: Place) -> Iterator[Offer]:
     """The keywords that fit; in lines of a schedule, those of schedules."""
     is_line = place.cursor.statement == "schedule_line" and not place.cursor.tokens
     kinds = load_tables().words
-    wanted = place.cursor.words
-    if place.cursor.statement == "schedule_line" and place.tokens[:1] != ("require",):
+    wanted, is_in_line = place.cursor.words, place.cursor.statement == "schedule_line"
+    if is_in_line and place.tokens[:1] != ("require",):
         wanted = wanted & {*kinds["lines"], *kinds["clauses"], "in"}
     for word in sorted(wanted):
         snippet = None
         if is_line and not place.rest:
             snippet = LINE_SNIPPETS.get(word, f"{word} $0" if word != "fast_math" else None)
         rank = 1 if word in kinds["modes"] else 4
-        about = LINES.get(word) if is_line else describe(word)
+        about = LINES.get(word) if is_line else describe_clause(word) if is_in_line else describe(word)
         yield Offer(word, Kind.Keyword, "" if about is None else about.summary, snippet, rank, ("word", word))

@@ -47,3 +47,20 @@ def _line(text: str) -> syntax.Line | None:
     if not isinstance(item, syntax.Schedule) or len(item.body) != 1 or not isinstance(item.body[0], syntax.Line):
         return None
     return item.body[0]
+
+
+@lru_cache(maxsize=1024)
+def range_of(before: Declaration, name: str) -> str | None:
+    """What a loop runs over behind the last line, for all sizes; None where it is not known."""
+    from tdl.compiler.schedule.check import steps_at
+    from tdl.compiler.schedule.names import find_loop
+    from tdl.compiler.schedule.refusal import Refusal
+    from tdl.compiler.schedule.views import range_of as range_in
+
+    applied = steps_at(before)
+    if applied is None:
+        return None
+    try:
+        return range_in(applied.nest, find_loop(applied.nest, name))
+    except Refusal:
+        return None

@@ -28,7 +28,7 @@ _KINDS: dict[mentions.data.Kind, Kind] = {
     "intermediate": Kind.Variable,
     "argument": Kind.Variable,
 }
-_ITEMS: dict[type[syntax.Item], Kind] = {
+ITEMS: dict[type[syntax.Item], Kind] = {
     syntax.Const: Kind.Constant,
     syntax.Fn: Kind.Function,
     syntax.Reducer: Kind.Operator,
@@ -147,7 +147,7 @@ def offer_of(declaration: Declaration, name: str, *, is_called: bool) -> Offer:
     detail = behind_name(declaration) if is_callable else head(declaration)
     snippet = f"{name}($0)" if is_callable and is_called else None
     about = (declaration.path, declaration.offset + declaration.span.start)
-    return Offer(name, _ITEMS[type(item)], detail, snippet, 2, about)
+    return Offer(name, ITEMS[type(item)], detail, snippet, 2, about)
 
 
 def _parts(place: Place) -> Iterator[Offer]:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from lsprotocol import types
 from lsprotocol.types import CompletionItemKind as Kind
+from tdl.language.source import Span
+from tdl.lsp.actions.candidate import Edit
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +24,8 @@ class Offer:
     snippet: str | None = None
     rank: int = 5
     about: tuple[str | int, ...] = ()
+    edit: Edit | None = None
+    """Another place that changes where the offer is taken."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +44,11 @@ class Client:
         return Client(item is not None and bool(item.snippet_support), types.MarkupKind.Markdown in (formats or ()))
 
 
-def item_of(offer: Offer, place: types.Range, number: int, client: Client) -> types.CompletionItem:
+def item_of(
+    offer: Offer, place: types.Range, number: int, client: Client, range_of: Callable[[Span], types.Range]
+) -> types.CompletionItem:
     """An offer as LSP has it. Offers of one rank stay in the order in which they are made."""
+    edit = offer.edit
     snippet = offer.snippet if client.has_snippets else None
     return types.CompletionItem(
         label=offer.label,
@@ -49,5 +57,6 @@ def item_of(offer: Offer, place: types.Range, number: int, client: Client) -> ty
         sort_text=f"{offer.rank}{number:04}",
         insert_text_format=None if snippet is None else types.InsertTextFormat.Snippet,
         text_edit=types.TextEdit(place, offer.label if snippet is None else snippet),
+        additional_text_edits=None if edit is None else [types.TextEdit(range_of(edit.span), edit.text)],
         data={"about": list(offer.about), "markdown": client.has_markdown} if offer.about else None,
     )

@@ -14,6 +14,7 @@ from tdl.language.scope import Declaration
 from tdl.lsp.completion import names
 from tdl.lsp.completion.offer import Offer
 from tdl.lsp.completion.place import Place, up_to
+from tdl.lsp.completion.unimported import unimported
 from tdl.lsp.glossary import builtins
 
 _VALUES = ("parameter", "dimension", "argument", "input", "output", "intermediate")
@@ -116,6 +117,8 @@ def in_op(place: Place) -> Iterator[Offer]:
     if not place.takes_value:
         if not texts:
             yield from _left_sides(place)
+        elif texts == ("let",):
+            yield from names.own_names(place, ("intermediate",))
         return
     if "type_expr" in place.cursor.begins or (texts[-1:] == (":",) and "=" not in texts):
         yield from names.own_names(place, ("dtype parameter",))
@@ -136,6 +139,7 @@ def values(place: Place) -> Iterator[Offer]:
     if not place.head:
         yield from names.functions(place)
         yield from names.dtypes()
+        yield from unimported(place, names.FUNCTIONS)
 
 
 def _left_sides(place: Place) -> Iterator[Offer]:
@@ -152,6 +156,7 @@ def in_graph(place: Place) -> Iterator[Offer]:
     if not place.head:
         yield from names.own_names(place, ("input", "output", "intermediate", "parameter"))
     yield from names.module_names(place, names.OPS_AND_GRAPHS)
+    yield from unimported(place, names.OPS)
 
 
 def in_case(place: Place) -> Iterator[Offer]:

@@ -25,7 +25,8 @@ def completion(snapshot: Snapshot, params: types.CompletionParams) -> types.Comp
     client = Client.of(snapshot.client)
     typed = None if params.context is None else params.context.trigger_character
     offers = () if typed == " " and _is_idle(place) else offers_at(place)
-    return types.CompletionList(False, [item_of(offer, range, number, client) for number, offer in enumerate(offers)])
+    items = [item_of(offer, range, number, client, snapshot.range) for number, offer in enumerate(offers)]
+    return types.CompletionList(False, items)
 
 
 def _is_idle(place: Place) -> bool:

@@ -17,7 +17,7 @@ from tdl.language.parser.lexemes import Lexeme, lexemes
 from tdl.language.source import Span
 from tdl.lsp.documentation import joined, markup, of_word
 from tdl.lsp.features.diagnostics import page_uri
-from tdl.lsp.glossary import describe
+from tdl.lsp.glossary import describe, describe_clause
 from tdl.lsp.hovers.names import of_name
 from tdl.lsp.snapshot import Snapshot
 
@@ -82,7 +82,7 @@ def _word(snapshot: Snapshot, entry: Entry, offset: int) -> tuple[Span, str] | N
     text = entry.declaration.text[start:end]
     said = _number(snapshot, entry, Span(start, end)) if kind == "NUMBER" else None
     if kind not in ("NUMBER", "NAME", "STRING") and text.isidentifier():
-        said = _line(snapshot, entry, Span(start, end), text) or _keyword(text)
+        said = _line(snapshot, entry, Span(start, end), text) or _keyword(text, entry, start)
     return None if said is None else (Span(start, end).shifted(entry.placed.offset), said)
 
 
@@ -110,8 +110,11 @@ def _line(snapshot: Snapshot, entry: Entry, span: Span, text: str) -> str | None
     return None if at is None or at.line.span.start != span.start else of_line(at, text)
 
 
-def _keyword(text: str) -> str | None:
-    word = describe(text)
+def _keyword(text: str, entry: Entry, start: int) -> str | None:
+    item = entry.placed.item
+    lines = item.body if isinstance(item, syntax.Schedule | syntax.Tactic) else ()
+    is_clause = any(line.span.start < start < line.span.end for line in lines)
+    word = describe_clause(text) if is_clause else describe(text)
     return None if word is None else of_word(text, word)
 
 
