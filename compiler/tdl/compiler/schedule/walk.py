@@ -97,7 +97,7 @@ def substitute(nodes: tuple[Node, ...], values: Mapping[Symbol, Form]) -> tuple[
 def moved_buffers(
     buffers: Mapping[str, Buffer], homes: Mapping[Symbol, Symbol], values: Mapping[Symbol, Form]
 ) -> dict[str, Buffer]:
-    """Buffers after loops became others: `homes` tells in whose body is now what was in theirs; origins follow `values`.
+    """Buffers after loops became others: `homes` says in whose body now is what was in theirs; origins follow `values`.
 
     All at once, since a new loop may have the name of an old one.
     """
