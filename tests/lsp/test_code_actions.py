@@ -129,3 +129,14 @@ def test_a_cancelled_answer_leaves_the_process_to_the_next(client: Client, tmp_p
     client.notify("$/cancelRequest", {"id": number})
     assert actions(client, 3, 6) != []
     assert client.request("tdl/status", None)["workers"]["tries"] == process
+
+
+def test_tweaks_write_a_schedule_where_there_is_none(client: Client) -> None:
+    client.initialise(WITH_VERSIONS)
+    text = TEXT.split("schedule")[0]
+    client.open(URI, text)
+    found = tweaks(client, 0, 5)
+    assert found["schedule"] is None
+    assert found["lines"] == found["loops"] == []
+    first = found["write"][0]
+    assert "apply matrix_product(C, i, j, k, B)" in text_after(text, first["edit"])

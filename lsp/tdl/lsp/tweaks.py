@@ -21,6 +21,7 @@ from tdl.lsp.actions.loop_moves import loop_moves
 from tdl.lsp.actions.orders import chain, reordered
 from tdl.lsp.actions.subject import Subject, subject_of
 from tdl.lsp.actions.workspace_edits import workspace_edit
+from tdl.lsp.actions.writing import written_schedules
 from tdl.lsp.asking import Asking, first_legal
 from tdl.lsp.previews import op_of
 from tdl.lsp.snapshot import Snapshot
@@ -44,6 +45,8 @@ def tweaks(snapshot: Snapshot, offset: int) -> Asking[dict[str, Any] | None]:
     found: dict[str, Any] = {"op": name, "version": snapshot.document.version, "schedule": None, "write": []}
     if schedule is not None:
         found["schedule"] = _head(snapshot, schedule)
+    else:
+        found["write"] = yield from maker.writing(name)
     found["lines"] = [] if schedule is None else (yield from maker.lines(schedule, subject))
     is_whole = subject is not None and subject.is_sound
     found["loops"] = (yield from maker.loops(subject)) if subject is not None and is_whole else []
@@ -71,6 +74,14 @@ class _Maker:
 
     def __init__(self, snapshot: Snapshot) -> None:
         self._snapshot = snapshot
+
+    def writing(self, op: str) -> Asking[list[dict[str, Any]]]:
+        entries = (
+            entry for entry in self._snapshot.analysis.module.entries if isinstance(entry.placed.item, syntax.Op)
+        )
+        choices = (each for entry in entries if op_of(entry) == op for each in written_schedules(self._snapshot, entry))
+        moves = yield from self._moves(choices)
+        return [move for move in moves if move["edit"] is not None]
 
     def lines(self, schedule: Entry, subject: Subject | None) -> Asking[list[dict[str, Any]]]:
         found = []

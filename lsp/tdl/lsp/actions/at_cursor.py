@@ -14,6 +14,7 @@ from tdl.lsp.actions.knobs import to_knob, to_literal
 from tdl.lsp.actions.line_moves import line_moves
 from tdl.lsp.actions.loop_moves import loop_moves
 from tdl.lsp.actions.subject import Subject, schedule_at, schedules_of
+from tdl.lsp.actions.writing import written_schedules
 from tdl.lsp.asking import Asking, each_legal
 from tdl.lsp.snapshot import Snapshot
 
@@ -84,6 +85,18 @@ def _knob_named(subject: Subject, ref: syntax.Ref) -> Iterator[Choice]:
     for number, line in enumerate(subject.lines):
         if isinstance(line, syntax.Knob) and line.name.text == ref.text:
             yield from to_literal(subject, number)
+
+
+def of_ops(snapshot: Snapshot, place: Span) -> Iterator[Choice]:
+    """Schedules for the op whose head is at a place."""
+    entry = snapshot.entry_at(place.start)
+    if entry is None or not isinstance(entry.placed.item, syntax.Op):
+        return
+    text, item = entry.placed.parsed.text, entry.placed.item
+    brace = text.find("{", item.name.span.end)
+    head = Span(item.span.start, item.span.end if brace < 0 else brace).shifted(entry.placed.offset)
+    if _touches(head, place):
+        yield from written_schedules(snapshot, entry)
 
 
 def of_lines(snapshot: Snapshot, place: Span) -> Iterator[Choice]:

@@ -75,14 +75,14 @@ def _declared(source: Source) -> frozenset[str]:
 # ---- where an import goes
 
 
-def import_of(snapshot: Snapshot, path: str, name: str) -> Edit:
-    """The name added to what is imported from the module already, or an import of its own."""
+def import_of(snapshot: Snapshot, path: str, *names: str) -> Edit:
+    """Names added to what is imported from a module already, or an import of their own."""
     for placed in snapshot.analysis.file.items:
         item = placed.item
         if isinstance(item, syntax.Import) and item.path.text == path and item.names:
             end = item.names[-1].span.end + placed.offset
-            return Edit(Span(end, end), f", {name}")
-    return _new_import(snapshot, f"from {path} import {name}")
+            return Edit(Span(end, end), "".join(f", {name}" for name in names))
+    return _new_import(snapshot, f"from {path} import {', '.join(names)}")
 
 
 def _new_import(snapshot: Snapshot, line: str) -> Edit:

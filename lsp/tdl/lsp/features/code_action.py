@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from lsprotocol import types
 from tdl.language.diagnostic import Diagnostic
 from tdl.language.source import Span
-from tdl.lsp.actions.at_cursor import of_factors, of_knobs, of_lines, of_loops
+from tdl.lsp.actions.at_cursor import of_factors, of_knobs, of_lines, of_loops, of_ops
 from tdl.lsp.actions.candidate import QUICK_FIX, REWRITE, Candidate, Choice
 from tdl.lsp.actions.fixes import proposed_fixes
 from tdl.lsp.actions.imports import missing_imports
@@ -24,7 +24,7 @@ from tdl.lsp.snapshot import Snapshot
 OF_ERRORS: tuple[Callable[[Snapshot, Diagnostic], Iterator[Choice]], ...] = (proposed_fixes, missing_imports)
 """What might mend an error."""
 
-AT_PLACES: tuple[Callable[[Snapshot, Span], Iterator[Choice]], ...] = (of_knobs, of_loops, of_lines)
+AT_PLACES: tuple[Callable[[Snapshot, Span], Iterator[Choice]], ...] = (of_knobs, of_loops, of_lines, of_ops)
 """What might be done where nothing is wrong."""
 
 OPTIONS = types.CodeActionOptions(
