@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 
 from lsprotocol import types
+from tdl.language.parse import parse_file
 from tdl.lsp.glossary import Word, describe
-from tdl.lsp.signatures import declaration_at, head
+from tdl.lsp.signatures import shown
+from tdl.lsp.snapshot import name_of
 from tdl.lsp.workspace import Workspace
 
 _FENCE = re.compile(r"^```\w*\n?", re.MULTILINE)
@@ -41,10 +43,10 @@ def of_item(workspace: Workspace, path: str, offset: int) -> str | None:
         return None
     if offset < 0:
         return opening_comment(source.text)
-    for entry in workspace.analysis(source).module.entries:
-        found = declaration_at(entry, offset)
-        if found is not None:
-            return joined(code(head(found)), getattr(found.item, "doc", None) or "")
+    for placed in parse_file(source).items:
+        name = name_of(placed.item)
+        if name is not None and placed.offset + name.span.start == offset:
+            return joined(code(shown(placed.parsed.text, placed.item)), getattr(placed.item, "doc", None) or "")
     return None
 
 

@@ -7,33 +7,41 @@ from __future__ import annotations
 
 from tdl.language import syntax
 from tdl.language.check import check_op
-from tdl.language.module import Entry
 from tdl.language.scope import Declaration
 from tdl.language.tree import Tensor
 
+_WHOLE = 16
 
-def head(declaration: Declaration) -> str:
+
+def head(text: str, item: syntax.Item) -> str:
     """An item without its doc comment and its body, in a line."""
-    return _flat(declaration.text[declaration.item.span.start : _head_end(declaration)])
+    return _flat(text[item.span.start : _head_end(text, item)])
 
 
-def _head_end(declaration: Declaration) -> int:
-    item = declaration.item
+def shown(text: str, item: syntax.Item) -> str:
+    """An item as it is shown: what is used by putting in its text, with its text where that is short; else the head."""
+    whole = text[item.span.start : item.span.end]
+    is_put_in = isinstance(item, syntax.Fn | syntax.Reducer | syntax.Tactic)
+    return whole if is_put_in and whole.count("\n") < _WHOLE else head(text, item)
+
+
+def behind_name(declaration: Declaration) -> str:
+    """The head behind the name: what a callable takes and gives."""
+    text = declaration.text
+    return _flat(text[declaration.span.end : _head_end(text, declaration.item)])
+
+
+def _head_end(text: str, item: syntax.Item) -> int:
     if isinstance(item, syntax.Const | syntax.Test | syntax.Bench | syntax.Import):
         return item.span.end
     if isinstance(item, syntax.Fn):
         return item.result.span.end
-    brace = declaration.text.find("{", item.span.start)
+    brace = text.find("{", item.span.start)
     return item.span.end if brace < 0 else brace
 
 
 def _flat(text: str) -> str:
     return " ".join(filter(None, (line.partition("#")[0].strip() for line in text.splitlines())))
-
-
-def behind_name(declaration: Declaration) -> str:
-    """The head behind the name: what a callable takes and gives."""
-    return _flat(declaration.text[declaration.span.end : _head_end(declaration)])
 
 
 def type_text(tensor: Tensor) -> str:
@@ -48,9 +56,3 @@ def tensors_of(declaration: Declaration) -> dict[str, Tensor]:
         return {}
     program = check_op(declaration).program
     return {name: tensor for name, tensor in program.tensors.items() if "?" not in type_text(tensor)}
-
-
-def declaration_at(entry: Entry, offset: int) -> Declaration | None:
-    """An item, if its name begins at an absolute offset."""
-    declaration = entry.declaration
-    return declaration if declaration.name and entry.placed.offset + declaration.span.start == offset else None

@@ -53,7 +53,7 @@ def _extents(before: Declaration, texts: tuple[str, ...], analysis: Analysis) ->
     return {case: extent for case, extent in found.items() if extent}
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=256)
 def extent_at(schedule: Declaration, case: Declaration, name: str) -> int | None:
     """How often a loop runs behind the last line at the sizes of a case; None where that is not one number."""
     from tdl.compiler.schedule.check import steps_at

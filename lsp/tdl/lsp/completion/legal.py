@@ -23,7 +23,7 @@ def legal(before: Declaration, analysis: Analysis, typed: str, offers: Iterable[
     yield from (each for each in offers if _is_legal(before, f"{typed}{each.label}", cases))
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def _is_legal(before: Declaration, text: str, cases: tuple[Declaration, ...]) -> bool:
     """Whether a line is legal for all sizes, or where that cannot be said, at those of every test and bench."""
     from tdl.compiler.schedule.check import legality_after
@@ -39,7 +39,7 @@ def _is_legal(before: Declaration, text: str, cases: tuple[Declaration, ...]) ->
     return all(refusal is None for refusal in found)
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def _line(text: str) -> syntax.Line | None:
     """A line by itself."""
     parsed = parse_item(f"schedule _ {{\n{text}\n}}")
@@ -49,7 +49,7 @@ def _line(text: str) -> syntax.Line | None:
     return item.body[0]
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=256)
 def range_of(before: Declaration, name: str) -> str | None:
     """What a loop runs over behind the last line, for all sizes; None where it is not known."""
     from tdl.compiler.schedule.check import steps_at

@@ -144,7 +144,7 @@ def offer_of(declaration: Declaration, name: str, *, is_called: bool) -> Offer:
     """An item, with the brackets of a call where it is one."""
     item = declaration.item
     is_callable = isinstance(item, syntax.Fn | syntax.Reducer | syntax.Op | syntax.Graph | syntax.Tactic)
-    detail = behind_name(declaration) if is_callable else head(declaration)
+    detail = behind_name(declaration) if is_callable else head(declaration.text, item)
     snippet = f"{name}($0)" if is_callable and is_called else None
     about = (declaration.path, declaration.offset + declaration.span.start)
     return Offer(name, ITEMS[type(item)], detail, snippet, 2, about)

@@ -16,7 +16,7 @@ from tdl.language.scope import Declaration, Namespace
 from tdl.lsp.hints.hint import Hint
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=256)
 def hints_of_calls(declaration: Declaration) -> tuple[Hint, ...]:
     """Those of every call in an item."""
     return tuple(_in(declaration.item, declaration, "callable"))

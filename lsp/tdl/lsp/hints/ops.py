@@ -17,7 +17,7 @@ from tdl.lsp.hovers.names import binder_text, binders_of
 from tdl.lsp.signatures import tensors_of, type_text
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=256)
 def hints_of_op(declaration: Declaration) -> tuple[Hint, ...]:
     """Hints of an op or an intrinsic."""
     item = declaration.item
@@ -93,7 +93,7 @@ def _types(item: syntax.Op | syntax.Intrinsic, declaration: Declaration) -> Iter
             declared.add(target.name.text)
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=256)
 def hints_of_graph(declaration: Declaration) -> tuple[Hint, ...]:
     """The types of a graph's values."""
     item = declaration.item

@@ -23,7 +23,7 @@ from tdl.lsp.hints.hint import Hint
 _SHOWN = 4
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=256)
 def hints_of_schedule(declaration: Declaration, cases: tuple[Declaration, ...]) -> tuple[Hint, ...]:
     """One behind each line that makes loops; `cases` are the tests and benches of its op."""
     item = declaration.item
