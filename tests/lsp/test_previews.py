@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import re
 from urllib.parse import quote
 
 import pytest
 
-from tests.lsp.client import Client, ServerError
+from tests.lsp.client import ROOT, Client, ServerError
 
 URI = "file:///nowhere/product.tdl"
 LINES = """\
@@ -54,7 +56,7 @@ def test_a_step_says_what_its_line_changed(opened: Client) -> None:
     assert shown["title"] == "product, loops after 1 line at M=64 K=64 N=64"
     lines = shown["text"].splitlines()
     added = [lines[number].split("#")[0].strip() for number in shown["changes"]["added"]]
-    assert "for io in 0..16" in added
+    assert added == ["for io in 0..16", "for ii in 0..4", "i = 4*io + ii", "i = 4*io + ii"]
     assert [each["text"].split("#")[0].strip() for each in shown["changes"]["removed"]] != []
 
 
@@ -122,3 +124,20 @@ def test_a_uri_that_is_no_preview(opened: Client) -> None:
     gone = f"tdl-preview:/x.s?stage=asm&op=x&uri={quote('file:///nowhere/gone.tdl', safe='')}"
     with pytest.raises(ServerError, match=r"there is no file:///nowhere/gone\.tdl"):
         opened.request("workspace/textDocumentContent", {"uri": gone})
+
+
+def test_the_examples_of_the_manual(opened: Client) -> None:
+    page = (ROOT / "docs" / "lsp.md").read_text(encoding="utf-8")
+    examples = [json.loads(each) for each in re.findall(r"```json\n(.*?)```", page, re.DOTALL)]
+    (request,) = [each for each in examples if each.get("step") == "cursor"]
+    assert request["position"] == {"line": 4, "character": 4}
+    (wanted,) = [each for each in examples if "hotLoop" in each]
+    shown = preview(opened, 4, stage=request["stage"], sizes=request["sizes"], step=request["step"])
+    assert shown.keys() == wanted.keys()
+    head, _ = wanted["text"].split("...")
+    assert shown["text"].startswith(head.rstrip())
+    assert shown["changes"]["removed"][0] == wanted["changes"]["removed"][0]
+    for name in ("title", "op", "stage", "step", "languageId", "version", "hotLoop", "refused"):
+        assert shown[name] == wanted[name]
+    (loop,) = [each for each in examples if "vectorBits" in each]
+    assert preview(opened, 0, stage="asm")["hotLoop"].keys() == loop.keys()

@@ -159,8 +159,8 @@ def _schedule(steps: Steps, schedules: tuple[Declaration, ...]) -> dict[str, Any
 
 
 def _changes(before: list[str], after: list[str]) -> dict[str, Any]:
-    """The numbers of the lines that came, and those that went with where they stood; alignment is no change."""
-    old, new = ([_ALIGNED.sub("  # ", line) for line in lines] for lines in (before, after))
+    """The numbers of the lines that came, and those that went with where they stood; blanks are no change."""
+    old, new = ([_ALIGNED.sub("  # ", line).strip() for line in lines] for lines in (before, after))
     added, removed = [], []
     for kind, first, last, start, end in difflib.SequenceMatcher(None, old, new, False).get_opcodes():
         if kind != "equal":
