@@ -46,6 +46,8 @@ def test_instances_and_ops(tdlc, program, tmp_path):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
+        (["--emit", "so", "--linker", "no-such-linker"], "there is no linker `no-such-linker`"),
+        (["--emit", "so", "--target", "armv7-m"], "load no libraries"),
         (["--emit", "exe"], "--emit has no `exe`"),
         (["--emit", ","], "--emit names nothing"),
         (["--target", "x86-64-v9"], "did you mean `x86-64-v"),

@@ -21,14 +21,15 @@ if TYPE_CHECKING:
     from tdl.compiler.library.instances import Extra
     from tdl.language.analysis import Analysis
 
-_DEFAULT = "c"
+_DEFAULT = "so"
 
 
 def build(
     file: Annotated[str, typer.Argument(help="A program; `-` is standard input.", metavar="FILE")],
     output: Annotated[str, typer.Option("-o", "--output", metavar="DIR", help="Where the files go.")] = ".",
     emit: Annotated[
-        list[str] | None, typer.Option(metavar="KINDS", help="header, c; with commas. By default c.")
+        list[str] | None,
+        typer.Option(metavar="KINDS", help="so, obj, header, c, llvm, asm; with commas. By default so."),
     ] = None,
     target: Annotated[
         str, typer.Option(metavar="CPU|TRIPLE", help="host, x86-64, x86-64-v3, aarch64, riscv64, wasm32, armv7-m, ...")
@@ -40,6 +41,9 @@ def build(
     ] = None,
     name: Annotated[
         str | None, typer.Option("--name", metavar="NAME", help="The library's name; by default the file's.")
+    ] = None,
+    linker: Annotated[
+        str | None, typer.Option(metavar="CMD", help="The linker for so; by default a C compiler for the target.")
     ] = None,
     color: Annotated[Color, typer.Option(help="When to use colours.")] = Color.auto,
 ) -> None:
@@ -60,7 +64,7 @@ def build(
     extra = [_instance(analysis, words) for words in instance or ()]
     try:
         library = plan_library(library_name, analysis, machine, wanted, extra)
-        files = build_files(library, machine, emits)
+        files = build_files(library, machine, emits, linker)
     except PlanError as error:
         raise Fault(str(error.args[0]), "; ".join(error.args[1:]), ERRORS) from None
     except BuildError as error:

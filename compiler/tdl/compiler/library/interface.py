@@ -53,6 +53,15 @@ class Names:
     def code(self, code: Code) -> str:
         return f"{self.macro}_{code.name}"
 
+    def public(self, library: Library, *, has_threads: bool) -> list[str]:
+        """Everything that can be called."""
+        found = [f"{self.prefix}_message", f"{self.prefix}_place"]
+        found += [f"{self.prefix}_set_threads"] if has_threads else []
+        for function in library.functions:
+            name = self.function(function)
+            found += [name, f"{name}_run", f"{name}_workspace"]
+        return found
+
 
 def arguments(function: Function) -> tuple[list[str], list[str]]:
     """The names of a function's sizes and of its buffers, inputs before outputs."""
@@ -95,9 +104,10 @@ def header_text(library: Library, *, has_threads: bool) -> str:
 
 def _about(has_threads: bool) -> str:
     threads = (
-        "Loops run on the library's own threads, which are started when they are first needed"
+        "The compiled library runs parallel loops on threads of its own, which start when they are first needed;\n"
+        " * built from C it runs them on the calling thread"
         if has_threads
-        else "Loops run on the calling thread, until the library is given threads"
+        else "Parallel loops run on the calling thread"
     )
     return f"""\
  * Arguments are sizes, then inputs, then outputs. A tensor is a pointer to its first element: elements follow
@@ -106,7 +116,7 @@ def _about(has_threads: bool) -> str:
  * Inputs may overlap each other; an output overlaps nothing. A tensor with no elements may be NULL.
  *
  * Functions return 0, or a code below; outputs are then unspecified. They may be called from several threads at once.
- * {threads}."""
+ * {threads}. A call of ..._run brings its own."""
 
 
 def _codes(names: Names) -> Iterator[str]:

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePath
 
+from tdl.compiler.backends.llvm.context import Site
 from tdl.compiler.kernel.tree import Kernel
 from tdl.compiler.library.instances import Extra, InstanceOf, instances_of
 from tdl.compiler.library.target import BuildTarget
@@ -177,3 +178,9 @@ def place_of(declaration: Declaration, start: int = 0) -> str:
     source = find_source(declaration.path)
     name = PurePath(declaration.path).name
     return name if source is None else f"{name}:{source.position(declaration.offset + start).line}"
+
+
+def site_text(op: Declaration, site: Site) -> str:
+    """What a failure's place is in words: `dense.tdl:12: X[I[i]]`."""
+    text = " ".join(op.text[site.span.start : site.span.end].split())
+    return f"{place_of(op, site.span.start)}: {text}"

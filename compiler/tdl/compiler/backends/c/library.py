@@ -22,21 +22,33 @@ from tdl.compiler.backends.llvm.sizes import open_dims
 from tdl.compiler.kernel.tree import Origin
 from tdl.compiler.library import interface
 from tdl.compiler.library.interface import MEANINGS, Names, arguments, parameters
-from tdl.compiler.library.plan import Function, Library, Variant, place_of
+from tdl.compiler.library.plan import Function, Library, Variant, site_text
 from tdl.language.scope import Declaration
 from tdl.language.source import NOWHERE
 from tdl.language.tree import Tensor
 
 
-def library_text(library: Library) -> str:
-    """The one file of C that a library is, to be compiled with its header beside it."""
+def library_text(library: Library, *, has_threads: bool = False) -> str:
+    """The one file of C that a library is, to be compiled with its header beside it.
+
+    `has_threads`: the header speaks of threads, of which C has those only that it is given.
+    """
     names, unit = Names(library), Unit()
     for function in library.functions:
         unit.owner, name = function.op, names.function(function)
         kernels = [write_kernel(unit, each.kernel, f"{name}_kernel") for each in function.variants]
         _Writer(unit, names, function, kernels).write()
     lines = file_lines(unit, _head(library, names))
-    return "".join(f"{line.text}\n" for line in lines) + _common(unit, names)
+    settings = _SET_THREADS.replace("$prefix", names.prefix) if has_threads else ""
+    return "".join(f"{line.text}\n" for line in lines) + settings + _common(unit, names)
+
+
+_SET_THREADS = """/* This file has no threads of its own; calls of _run may bring some. */
+void $prefix_set_threads(int32_t threads) {
+    (void)threads;
+}
+
+"""
 
 
 def _head(library: Library, names: Names) -> str:
@@ -262,12 +274,6 @@ def _places(unit: Unit) -> Iterator[str]:
     for owner, site in unit.sites:
         assert isinstance(owner, Declaration)
         yield site_text(owner, site)
-
-
-def site_text(op: Declaration, site: Site) -> str:
-    """What a failure's place is in words: `dense.tdl:12: X[I[i]]`."""
-    text = " ".join(op.text[site.span.start : site.span.end].split())
-    return f"{place_of(op, site.span.start)}: {text}"
 
 
 def _quoted(text: str) -> str:

@@ -52,13 +52,13 @@ class KernelText:
     sites: tuple[Site, ...]
 
 
-def kernel_text(kernel: Kernel, target: Target, lines: Lines | None = None) -> KernelText:
-    """The text for a machine; with `lines`, instructions say which line they are for.
+def kernel_text(kernel: Kernel, target: Target, lines: Lines | None = None, name: str | None = None) -> KernelText:
+    """The text for a machine; with `lines`, instructions say which line they are for. `name` is by default the op's.
 
     Whether streamed results are aligned is seen at each call, for which there is code for both.
     """
     program = kernel.program
-    name = f"{plain_name(program.name)}.kernel"  # with a dot, so that it is no function of C
+    name = f"{plain_name(name or program.name)}.kernel"  # with a dot, so that it is no function of C
     workspace = f"{name}.workspace"
     functions = Functions(stored_plainly(kernel), name)
     if lines is not None:

@@ -155,7 +155,7 @@ _NAME = re.compile(r"@(tdl\.[a-z0-9.]+?)(?:\.v(\d+))?\(")
 _TOKEN = re.compile(r"\$\{?(\w+)(?:\}|\(([^)]*)\))?")
 _TYPE = r"(?:<\d+ x \w+>|\{[^}]*\}|\w+)"
 _CALL = re.compile(rf"call (?:(?:reassoc|contract) )*({_TYPE}) @((?:llvm\.)[\w.]+|[a-z]\w*)\((.*)\)")
-_GIVEN = re.compile(r"^declare .*$", re.MULTILINE)
+_GIVEN = re.compile(r"^(?:declare|define) .*$", re.MULTILINE)
 _ARGUMENT = re.compile(rf"(?:^|, )({_TYPE})(?= )")
 
 
