@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from tdl.language import expressions, forms, reductions, syntax, tree
+from tdl.language.diagnostic import Fix
 from tdl.language.dtypes import DType, TypeVariable
 from tdl.language.forms import Form, Symbol
 from tdl.language.left_sides import LeftSide, Target
@@ -166,7 +167,7 @@ def _definition(statement: syntax.Definition, number: int, scope: Scope) -> Iter
     if len(statement.targets) > 1 and len(values) == len(statement.targets):
         for offset, (target, value) in enumerate(zip(left.targets, values)):
             typed = expressions.elaborate(value, inside)
-            _agree(target.entity, typed, inside)
+            _agree(target.entity, typed, value, inside)
             yield _builder(statement, number + offset, [target], left, ends, condition, typed.build)
         return
     if len(statement.targets) > 1:
@@ -175,7 +176,7 @@ def _definition(statement: syntax.Definition, number: int, scope: Scope) -> Iter
             yield _builder(statement, number, left.targets, left, ends, condition, build)
         return
     typed = expressions.elaborate(statement.value, inside)
-    _agree(left.targets[0].entity, typed, inside)
+    _agree(left.targets[0].entity, typed, statement.value, inside)
     yield _builder(statement, number, left.targets, left, ends, condition, typed.build)
 
 
@@ -195,7 +196,7 @@ def _several(statement: syntax.Definition, left: LeftSide, scope: Scope) -> Call
         scope.error("definition", message, statement.span)
         return None
     for target, type in zip(left.targets, results.types):
-        _agree(target.entity, Typed(type, statement.value.span, results.build), scope)
+        _agree(target.entity, Typed(type, statement.value.span, results.build), None, scope)
     return results.build
 
 
@@ -203,12 +204,17 @@ def _count(values: int) -> str:
     return "1 value" if values == 1 else f"{values} values"
 
 
-def _agree(entity: TensorEntity, typed: Typed, scope: Scope) -> None:
+def _agree(entity: TensorEntity, typed: Typed, value: syntax.Expr | None, scope: Scope) -> None:
     if unify(entity.type, typed.type) is not None:
         return
     given, wanted = describe(typed.type), describe(entity.type)
-    notes = (f"convert it: `{wanted}(...)`",) if isinstance(follow(entity.type), DType | TypeVariable) else ()
-    scope.error("dtype", f"`{entity.name}` is {wanted} and its definition gives {given}", typed.span, *notes)
+    is_type = isinstance(follow(entity.type), DType | TypeVariable)
+    notes = (f"convert it: `{wanted}(...)`",) if is_type else ()
+    fixes: tuple[Fix, ...] = ()
+    if is_type and value is not None:  # of several results of one reduction, none can be converted
+        fixes = expressions.fixes_of(f"convert to {wanted}", value, f"{wanted}({{}})", scope)
+    message = f"`{entity.name}` is {wanted} and its definition gives {given}"
+    scope.error("dtype", message, typed.span, *notes, fixes=fixes)
 
 
 def _builder(

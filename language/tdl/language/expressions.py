@@ -86,8 +86,19 @@ def condition(expr: syntax.Expr, scope: Scope, what: str) -> Typed:
     """An expression that must be bool."""
     typed = elaborate(expr, scope)
     if unify(typed.type, BOOL) is None:
-        scope.error("dtype", f"{what} is {describe(typed.type)}, not bool", expr.span, "compare it, as in `x != 0`")
+        fixes = fixes_of("compare with 0", expr, "{} != 0", scope)
+        note = "compare it, as in `x != 0`"
+        scope.error("dtype", f"{what} is {describe(typed.type)}, not bool", expr.span, note, fixes=fixes)
     return typed
+
+
+def fixes_of(title: str, expr: syntax.Expr, form: str, scope: Scope) -> tuple[Fix, ...]:
+    """An expression put into a form, `{} != 0`; nothing where its text is that of an inlined function."""
+    if scope.place is not None:
+        return ()
+    is_single = isinstance(expr, syntax.Ref | syntax.Index | syntax.Call | syntax.Reduction | syntax.Number)
+    text = _text(expr.span, scope)
+    return (Fix(title, expr.span, form.format(text if is_single or "({})" in form else f"({text})")),)
 
 
 def integer_form(expr: syntax.Expr, scope: Scope, what: str) -> tuple[Typed, FormBuilder]:
@@ -238,15 +249,18 @@ def _arithmetic(expr: syntax.Binary, scope: Scope) -> Typed:
     span = scope.at(expr.span)
     left, right = elaborate(expr.left, scope), elaborate(expr.right, scope)
     operator = ARITHMETIC[expr.operator]
-    for side in (left, right):
+    for side, written in ((left, expr.left), (right, expr.right)):
         if is_bool(side.type):
-            scope.error("dtype", f"`{expr.operator}` takes numbers, not bool", side.span, "convert it, as in `i32(b)`")
+            fixes = fixes_of("convert to i32", written, "i32({})", scope)
+            message, note = f"`{expr.operator}` takes numbers, not bool", "convert it, as in `i32(b)`"
+            scope.error("dtype", message, side.span, note, fixes=fixes)
             return unknown(span)
     type = agree(left, right, expr.span, scope, f"the operands of `{expr.operator}`")
     if operator == "div" and not is_unknown(type) and not demand(type, "float"):
-        scope.error(
-            "dtype", f"`/` takes floats, not {describe(type)}", expr.span, "`//` divides integers, rounding down"
-        )
+        message, note = f"`/` takes floats, not {describe(type)}", "`//` divides integers, rounding down"
+        place = scope.context.text.find("/", expr.left.span.end)
+        fixes = (Fix("divide rounding down", Span(place, place + 1), "//"),) if scope.place is None else ()
+        scope.error("dtype", message, expr.span, note, fixes=fixes)
         return unknown(span)
     if not is_unknown(type) and not demand(type, "number"):
         scope.error("dtype", f"`{expr.operator}` takes numbers, not {describe(type)}", expr.span)

@@ -16,12 +16,17 @@ from tdl.lsp.actions.candidate import QUICK_FIX, REWRITE, Candidate, Choice
 from tdl.lsp.actions.fixes import proposed_fixes
 from tdl.lsp.actions.imports import missing_imports
 from tdl.lsp.actions.mending import mended_lines
+from tdl.lsp.actions.ranges import missing_ranges
 from tdl.lsp.actions.workspace_edits import workspace_edit
 from tdl.lsp.asking import Asking, each_legal
 from tdl.lsp.features.diagnostics import converted
 from tdl.lsp.snapshot import Snapshot
 
-OF_ERRORS: tuple[Callable[[Snapshot, Diagnostic], Iterator[Choice]], ...] = (proposed_fixes, missing_imports)
+OF_ERRORS: tuple[Callable[[Snapshot, Diagnostic], Iterator[Choice]], ...] = (
+    proposed_fixes,
+    missing_imports,
+    missing_ranges,
+)
 """What might mend an error."""
 
 AT_PLACES: tuple[Callable[[Snapshot, Span], Iterator[Choice]], ...] = (of_knobs, of_loops, of_lines, of_ops)
