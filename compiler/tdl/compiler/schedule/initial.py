@@ -25,13 +25,13 @@ all values that it has there.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from tdl.compiler.schedule.extremes import eliminated
 from tdl.compiler.schedule.refusal import Refusal
 from tdl.compiler.schedule.told import told_loops
-from tdl.compiler.schedule.touches import touches
+from tdl.compiler.schedule.touches import reduced_symbols, touches
 from tdl.compiler.schedule.tree import Copy, Initial, Leaf, Loop, Nest, Node, Stage, Update
 from tdl.compiler.schedule.walk import Path, binders_of, leaves_of, map_leaves, path_to, replace_loop, substitute
 from tdl.language import forms
@@ -109,7 +109,7 @@ class _Placer:
         stage = self.updates[leaf.stage]
         around = _around_storage(self.nest, stage, path)
         own = {binder.index for binder in stage.indices}
-        over = _reduced(stage, leaf)
+        over = reduced_symbols(stage, leaf)
         told = told_loops([form for index, form in leaf.at if index in own], over, path, around, self.facts)
         group = self.nest.groups.get(stage.writes[0].tensor)
         untold = [loop for loop in path[around:] if loop.symbol not in told]
@@ -344,12 +344,6 @@ def _copied(nest: Nest, cache: str) -> str:
             far = work.source if leaf.stage == cache else work.target
             return dict(leaf.through).get(far.tensor, far.tensor)
     raise InternalError(f"{cache} is a copy of nothing")
-
-
-def _reduced(stage: Stage, leaf: Leaf) -> set[Symbol]:
-    """The loops that a leaf's reduction indices are counted by."""
-    at: Mapping[Symbol, Form] = dict(leaf.at)
-    return {symbol for binder in stage.reduction for symbol in at[binder.index].symbols() if symbol.kind == "index"}
 
 
 def _with_dependents(path: Path, reduced: set[Symbol]) -> set[Symbol]:

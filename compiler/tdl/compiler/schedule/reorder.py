@@ -8,6 +8,8 @@ that speaks of a loop that is now inside it is widened to all of that loop's val
     for o in 0..4                              for n in 0..8
         for n in 0..min(8, 27 - 8*o)   ->          for o in 0..4
                                                        if 26 - 8*o - n >= 0
+
+A range that is data is refused where it would be read for values that the guard then leaves out.
 """
 
 from __future__ import annotations
@@ -20,8 +22,9 @@ from tdl.compiler.schedule.extremes import eliminated
 from tdl.compiler.schedule.order import check_order
 from tdl.compiler.schedule.refusal import Refusal
 from tdl.compiler.schedule.tree import Leaf, Loop, Nest, Node
-from tdl.compiler.schedule.walk import binders_of, map_leaves, moved_buffers, replace_loop
+from tdl.compiler.schedule.walk import binders_of, loops_of, map_leaves, moved_buffers, replace_loop
 from tdl.language import forms
+from tdl.language.conditions import nature
 from tdl.language.forms import Form, Symbol
 from tdl.language.inequalities import Facts
 from tdl.language.witness import size_facts
@@ -41,6 +44,7 @@ def reorder(nest: Nest, loops: Sequence[Loop], line: int = -1) -> Nest:
     ranged, guards = _rectangular(order, size_facts(nest.program))
     body: tuple[Node, ...] = chain[-1].body
     if guards:
+        _check_data((*ranged, *loops_of(body)), guards)
         body = map_leaves(body, lambda leaf: (_guarded(leaf, guards),))
     for loop in reversed(ranged):
         moved = loop.symbol in listed
@@ -60,6 +64,19 @@ def _check_storage(nest: Nest, chain: tuple[Loop, ...]) -> None:
         for buffer in nest.buffers.values():
             if buffer.at == loop.symbol:
                 raise Refusal("schedule", f"`{buffer.tensor}` is kept for each iteration of `{loop.name}`")
+
+
+def _check_data(loops: Sequence[Loop], guards: Sequence[Form]) -> None:
+    """A range that is data would be read for iterations that only a statement inside leaves out."""
+    guarded = {symbol for guard in guards for symbol in guard.symbols() if symbol.kind == "index"}
+    for loop in loops:
+        for end in (loop.lo, loop.hi):
+            if nature(end) == "data" and not guarded.isdisjoint(end.symbols()):
+                names = ", ".join(f"`{symbol}`" for symbol in sorted(guarded.intersection(end.symbols())))
+                message = (
+                    f"the range of `{loop.name}` is data, and would be read for values of {names} that are not there"
+                )
+                raise Refusal("schedule", message, f"`{loop.name}` runs over {loop.lo}..{loop.hi}")
 
 
 def _rectangular(order: Sequence[Loop], facts: Facts) -> tuple[list[Loop], tuple[Form, ...]]:

@@ -5,7 +5,8 @@
             ...                          ->
 
 First of all passes: a reduction whose outer loop has one iteration begins at the inner one, and a register tile there
-starts from the identity. Not where the reduction stands in several places, as peeled loops do: they begin together.
+starts from the identity. Not where the reduction stands in several places, as peeled loops do: they begin together. Nor
+where a condition, or a loop over elements, speaks of the reduction's loop: elements that it leaves out begin too.
 """
 
 from __future__ import annotations
@@ -14,8 +15,9 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from tdl.compiler.schedule.tree import Buffer, Leaf, Nest, Node, Update
-from tdl.compiler.schedule.walk import leaves_of, substitute
+from tdl.compiler.schedule.touches import reduced_symbols
+from tdl.compiler.schedule.tree import Buffer, Leaf, Loop, Nest, Node, Update
+from tdl.compiler.schedule.walk import Path, leaves_of, substitute
 from tdl.language import forms
 from tdl.language.forms import Form, Symbol
 
@@ -23,7 +25,7 @@ from tdl.language.forms import Form, Symbol
 def drop_single_iterations(nest: Nest) -> Nest:
     """The nest without loops whose extent is the number 1."""
     count = Counter(leaf.stage for _, leaf in leaves_of(nest.body) if isinstance(nest.stages[leaf.stage].work, Update))
-    dropper = _Dropper(frozenset(stage for stage, times in count.items() if times > 1))
+    dropper = _Dropper(nest, frozenset(stage for stage, times in count.items() if times > 1))
     body = dropper.nodes(nest.body, {}, None)
     if not dropper.gone:
         return nest
@@ -37,6 +39,7 @@ class _Dropper:
     `parted` are the reductions that stand in several places.
     """
 
+    nest: Nest
     parted: frozenset[str]
     gone: dict[Symbol, Symbol | None] = field(default_factory=dict)
     values: dict[Symbol, Form] = field(default_factory=dict)
@@ -51,12 +54,28 @@ class _Dropper:
                 result.extend(substitute((node,), values))  # one statement, whatever its loops are
                 continue
             lo, hi = (forms.substitute(end, values) for end in (node.lo, node.hi))
-            if hi - lo == forms.constant(1) and self.parted.isdisjoint(leaf.stage for _, leaf in leaves_of((node,))):
+            if hi - lo == forms.constant(1) and not self.is_needed(node):
                 self.gone[node.symbol], self.values[node.symbol] = around, lo
                 result.extend(self.nodes(node.body, {**values, node.symbol: lo}, around))
                 continue
             result.append(replace(node, lo=lo, hi=hi, body=self.nodes(node.body, values, node.symbol)))
         return tuple(result)
+
+    def is_needed(self, loop: Loop) -> bool:
+        """Whether where some reduction begins is seen by this loop."""
+        return any(
+            leaf.stage in self.parted or self._chooses(loop, path, leaf)
+            for path, leaf in leaves_of((loop,))
+            if isinstance(self.nest.stages[leaf.stage].work, Update)
+        )
+
+    def _chooses(self, loop: Loop, path: Path, leaf: Leaf) -> bool:
+        """Whether the loop is of the leaf's reduction, and elements are left out for some of its values."""
+        over = reduced_symbols(self.nest.stages[leaf.stage], leaf)
+        if loop.symbol not in over:
+            return False
+        ends = (end for each in path if each.symbol not in over for end in (each.lo, each.hi))
+        return any(form.mentions(loop.symbol) for form in (*leaf.guards, *ends))
 
     def moved(self, buffer: Buffer) -> Buffer:
         """The buffer in the body of a loop that is still there."""

@@ -54,6 +54,8 @@ def split_into(nest: Nest, loop: Loop, parts: int, names: tuple[str, str], line:
     extent = loop.hi - loop.lo
     outer, inner = new_symbols(nest, loop.stage, names, (loop,))
     size = forms.floor_div(extent + (parts - 1), forms.constant(parts))
+    if size == forms.ZERO:
+        size = forms.constant(1)  # it never runs, and still each loop counts something
     start = forms.product(forms.symbol(outer), size)
     clipped = forms.extreme("min", size, extent - start)
     value = loop.lo + start + forms.symbol(inner)

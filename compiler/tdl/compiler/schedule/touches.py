@@ -50,6 +50,12 @@ def own_touches(nest: Nest, leaf: Leaf) -> list[Touch]:
     return touches(nest, replace(leaf, through=()))
 
 
+def reduced_symbols(stage: Stage, leaf: Leaf) -> set[Symbol]:
+    """The loops that a leaf's reduction indices are counted by."""
+    at = dict(leaf.at)
+    return {symbol for binder in stage.reduction for symbol in at[binder.index].symbols() if symbol.kind == "index"}
+
+
 def rewritten(expr: Expr, values: Mapping[Symbol, Form], through: Mapping[str, str] | None = None) -> Expr:
     """An expression of a stage with its own indices replaced, and its tensors read through caches."""
 

@@ -112,7 +112,10 @@ class Loops:
         return found
 
     def _open_loop(self, spelling: str) -> Loop | None:
-        head, _, axis = spelling.rpartition(".")
+        whole = spelling
+        while whole.endswith(".tail"):
+            whole = whole.removesuffix(".tail")
+        head, _, axis = whole.rpartition(".")
         stage = self.stage(head.removesuffix(".out")) if head else None
         if self.is_open or (stage is not None and stage.is_open):
             return Loop(spelling, head, axis, frozenset({spelling}))
@@ -144,13 +147,21 @@ class Loops:
         """New loops in the place of others."""
         gone, names = tuple(gone), tuple(names)
         stage = gone[0].stage if gone else ""
+        homes = self._homes(gone[0]) if gone else []
         is_reduction = any(loop.is_reduction for loop in gone)
         made = tuple(
-            Loop(text, stage, text, frozenset({text, *_qualified(stage, text)}), is_reduction, made=name)
+            Loop(text, stage, text, frozenset({text, *(f"{home}.{text}" for home in homes)}), is_reduction, made=name)
             for name in names
             for text in (name.text,)
         )
         return self._gone(gone, Fate(past, tuple(name.text for name in names)))._with(made)
+
+    def _homes(self, loop: Loop) -> list[str]:
+        """The stages that a loop may be in: any definition of its tensor, where its short name is not settled."""
+        numbered = [each.name for each in self.stages if each.name.rpartition(".")[0] == loop.stage]
+        known = {spelling.rpartition(".")[0] for spelling in loop.spellings}
+        is_unsettled = not loop.axis or (loop.made is not None and not known.isdisjoint(numbered))
+        return [*filter(None, (loop.stage,)), *(numbered if is_unsettled else ())]
 
     def peeled(self, loop: Loop) -> Loops:
         """The partial iteration beside the full ones, with a copy of each loop of the stage that may be inside."""
@@ -263,7 +274,3 @@ def _plain(name: str) -> str:
 
 def _is_in(loop: Loop, loops: Iterable[Loop]) -> bool:
     return any(loop is each for each in loops)
-
-
-def _qualified(stage: str, name: str) -> tuple[str, ...]:
-    return (f"{stage}.{name}",) if stage else ()

@@ -1,7 +1,8 @@
 """Runs of a nest by enumeration: loops in other orders, and what their iterations touch.
 
 This knows nothing of dependence analysis. Two iterations of a loop conflict if, under one iteration of all loops around
-it, both touch one place in storage and one of them writes it.
+it, both touch one place in storage and one of them writes it. Where both store a reduction's identity there, and
+neither anything else, they do not: the place holds the same all along.
 """
 
 from __future__ import annotations
@@ -9,12 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from random import Random
+from typing import Literal
 
 from tdl.compiler.schedule.evaluate import Place, Watch
+from tdl.compiler.schedule.initial import SUFFIX
 from tdl.compiler.schedule.tree import Leaf, Loop, Nest, Update
 from tdl.language.forms import Symbol
 
 Order = Callable[[Sequence[int]], Sequence[int]]
+Touched = Literal["begun", "read", "written"]
 
 
 @dataclass(frozen=True)
@@ -31,7 +35,7 @@ class Clash:
 class _Running:
     loop: Loop
     value: int = 0
-    touched: dict[Place, dict[tuple[int, bool, str | None], None]] | None = None
+    touched: dict[Place, dict[tuple[int, Touched, str | None], None]] | None = None
 
 
 @dataclass
@@ -63,19 +67,24 @@ class Trace(Watch):
         self.running.pop()
 
     def touch(self, leaf: Leaf, tensor: str, place: Place, is_write: bool) -> None:
+        how: Touched = "begun" if leaf.stage.endswith(SUFFIX) else "written" if is_write else "read"
         for each in self.running:
             if each.touched is not None and len(self.clashes) < 1:
-                self._record(each, leaf, tensor, place, is_write)
+                self._record(each, leaf, tensor, place, how)
 
-    def _record(self, running: _Running, leaf: Leaf, tensor: str, place: Place, is_write: bool) -> None:
+    def _record(self, running: _Running, leaf: Leaf, tensor: str, place: Place, how: Touched) -> None:
         assert running.touched is not None
         by = self._combining(leaf, tensor) if running.loop.symbol in self.combines else None
         before = running.touched.setdefault(place, {})
-        for value, wrote, stage in before:
-            if value != running.value and (is_write or wrote) and (by is None or by != stage):
+        begun = {value for value, then, _ in (*before, (running.value, how, by)) if then == "begun"}
+        for value, then, stage in before:
+            is_combining = by is not None and by == stage
+            is_begun = {value, running.value} <= begun
+            wrong = not is_combining if "written" in (how, then) else how != then and not is_begun
+            if value != running.value and wrong:
                 self.clashes.append(Clash(running.loop.symbol, tensor, value, running.value))
                 return
-        before[running.value, is_write, by] = None
+        before[running.value, how, by] = None
 
     def _combining(self, leaf: Leaf, tensor: str) -> str | None:
         """The stage, where it is an update that touches its own target."""
