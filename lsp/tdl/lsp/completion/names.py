@@ -90,33 +90,6 @@ def _parameter(parameter: syntax.Parameter, declaration: Declaration) -> str:
     return declaration.text[parameter.name.span.end : parameter.span.end].lstrip(": ").strip()
 
 
-def indices(place: Place) -> Iterator[Offer]:
-    """The indices of the statement so far: those in brackets on the left, and those behind `for`."""
-    texts, found = place.tokens, dict[str, None]()
-    left = texts[: texts.index("=")] if "=" in texts else ()
-    depth = 0
-    for text in left:
-        depth += (text == "[") - (text == "]")
-        if depth and text.isidentifier():
-            found[text] = None
-    for number, text in enumerate(texts):
-        if text == "for":
-            found.update(dict.fromkeys(_binders(texts[number + 1 :])))
-    known = set() if place.entry is None else set(names_of(place.entry.declaration))
-    yield from (Offer(name, Kind.Variable, "index", rank=0) for name in found if name not in known)
-
-
-def _binders(texts: tuple[str, ...]) -> Iterator[str]:
-    """`k` and `r` of `k, r in 0..3`."""
-    depth = 0
-    for number, text in enumerate(texts):
-        depth += (text in "([") - (text in ")]") if len(text) == 1 else 0
-        if depth < 0 or text == "if":
-            return
-        if depth == 0 and text.isidentifier() and texts[number - 1 : number] in ((), (",",), ("..",)):
-            yield text
-
-
 # ---- of the module
 
 

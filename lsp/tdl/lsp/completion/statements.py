@@ -12,6 +12,7 @@ from tdl.language.hardware import MEMORY_PROPERTIES, SCOPES, TARGET_PROPERTIES, 
 from tdl.language.mentions.heads import names_of
 from tdl.language.scope import Declaration
 from tdl.lsp.completion import names
+from tdl.lsp.completion.indices import indices, left_sides, listed
 from tdl.lsp.completion.offer import Offer
 from tdl.lsp.completion.place import Place, up_to
 from tdl.lsp.completion.unimported import unimported
@@ -116,9 +117,11 @@ def in_op(place: Place) -> Iterator[Offer]:
     texts = place.tokens
     if not place.takes_value:
         if not texts:
-            yield from _left_sides(place)
+            yield from left_sides(place)
         elif texts == ("let",):
             yield from names.own_names(place, ("intermediate",))
+        else:
+            yield from listed(place)
         return
     if "type_expr" in place.cursor.begins or (texts[-1:] == (":",) and "=" not in texts):
         yield from names.own_names(place, ("dtype parameter",))
@@ -127,7 +130,7 @@ def in_op(place: Place) -> Iterator[Offer]:
     if "=" not in texts and texts[:1] != ("let",):  # a subscript on the left introduces a name
         yield from names.own_names(place, _SIZES)
         return
-    yield from names.indices(place)
+    yield from indices(place)
     yield from values(place)
 
 
@@ -142,16 +145,11 @@ def values(place: Place) -> Iterator[Offer]:
         yield from unimported(place, names.FUNCTIONS)
 
 
-def _left_sides(place: Place) -> Iterator[Offer]:
-    """Outputs and intermediates, to define an element of them."""
-    yield from names.own_names(place, ("output", "intermediate"))
-
-
 def in_graph(place: Place) -> Iterator[Offer]:
     """`h = dense(x, w, b)`."""
     if not place.takes_value:
         if not place.tokens:
-            yield from _left_sides(place)
+            yield from left_sides(place)
         return
     if not place.head:
         yield from names.own_names(place, ("input", "output", "intermediate", "parameter"))

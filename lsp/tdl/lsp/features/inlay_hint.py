@@ -11,11 +11,14 @@ from lsprotocol import types
 from tdl.language import syntax
 from tdl.language.analysis import Analysis
 from tdl.language.module import Entry
-from tdl.lsp.documentation import markup
+from tdl.lsp.documentation import code, markup
 from tdl.lsp.hints.calls import hints_of_calls
 from tdl.lsp.hints.hint import Hint
 from tdl.lsp.hints.ops import hints_of_graph, hints_of_op
 from tdl.lsp.snapshot import Snapshot
+
+_LONG = 40
+"""Some clients cut off what is longer."""
 
 _KINDS = {
     "ranges": types.InlayHintKind.Type,
@@ -59,10 +62,11 @@ def _hints(analysis: Analysis, entry: Entry) -> Iterator[Hint]:
 
 def _converted(snapshot: Snapshot, offset: int, hint: Hint) -> types.InlayHint:
     is_behind = hint.topic == "loops"
+    tooltip = hint.tooltip or (code(hint.label.strip(" ,:")) if len(hint.label) > _LONG else "")
     return types.InlayHint(
         snapshot.position(offset + hint.offset),
         hint.label,
         kind=_KINDS[hint.topic],
-        tooltip=markup(hint.tooltip, is_markdown=snapshot.has_markdown) if hint.tooltip else None,
+        tooltip=markup(tooltip, is_markdown=snapshot.has_markdown) if tooltip else None,
         padding_left=is_behind or None,
     )

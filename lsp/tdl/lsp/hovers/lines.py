@@ -25,6 +25,7 @@ from tdl.lsp.documentation import code, joined, of_word
 from tdl.lsp.glossary import describe
 from tdl.lsp.hovers.reasons import REASONS
 from tdl.lsp.snapshot import Snapshot
+from tdl.lsp.units import bytes_text
 
 ONE = constant(1)
 _SHOWN = 8
@@ -207,10 +208,7 @@ def _bytes(view: View, case: Case) -> str | None:
         if count is None or box.bytes is None:
             return None
         total += count * box.bytes
-    for unit, size in (("MiB", 1 << 20), ("KiB", 1 << 10)):
-        if total >= size:
-            return f"{total / size:.3g} {unit}" if total / size < 1000 else f"{total // size} {unit}"
-    return f"{total} bytes"
+    return bytes_text(total)
 
 
 def of_copy(at: AtLine, name: str) -> str | None:

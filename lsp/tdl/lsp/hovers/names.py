@@ -24,6 +24,7 @@ from tdl.lsp.completion.names import types_of
 from tdl.lsp.documentation import code, joined, of_item, of_word, opening_comment
 from tdl.lsp.glossary import describe
 from tdl.lsp.snapshot import Snapshot
+from tdl.lsp.units import bytes_text, operations_text
 
 ITEMS: frozenset[Kind] = frozenset(
     {"const", "fn", "reducer", "op", "graph", "tactic", "intrinsic", "memory", "target", "test", "bench"}
@@ -41,7 +42,8 @@ def of_name(snapshot: Snapshot, definition: Definition) -> str | None:
         source = snapshot.workspace.read(definition.path)
         return None if source is None else joined(code(f"module {definition.name}"), opening_comment(source.text))
     if kind in ITEMS:
-        return of_item(snapshot.workspace, definition.path, definition.span.start)
+        found = of_item(snapshot.workspace, definition.path, definition.span.start)
+        return found if found is None or kind not in ("test", "bench") else joined(found, _case(snapshot, definition))
     owner = owner_of(snapshot, definition)
     if owner is None:
         return None
@@ -71,6 +73,23 @@ def owner_of(snapshot: Snapshot, definition: Definition) -> Entry | None:
         if entry.placed.offset <= definition.span.start:
             return entry
     return None
+
+
+def _case(snapshot: Snapshot, definition: Definition) -> str:
+    """What a test or bench makes, and how much work that is."""
+    owner = owner_of(snapshot, definition)
+    case = None if owner is None else check_case(owner.declaration).case
+    if case is None:
+        return ""
+    from tdl.compiler.work import work_of
+
+    program, sizes = case.bound.program, case.bound.sizes
+    work = work_of(program, sizes)
+    shapes = case.bound.output_shapes
+    outputs = [f"`{name}: {program.tensors[name].dtype}{list(shapes[name]) or ''}`" for name in program.outputs]
+    ratio = f", {work.operations / work.bytes:.3g} a byte" if work.bytes else ""
+    amounts = f"{operations_text(work.operations)} on {bytes_text(work.bytes)} of inputs and outputs"
+    return f"{', '.join(outputs)}. {amounts}{ratio}."
 
 
 # ---- tensors and indices
