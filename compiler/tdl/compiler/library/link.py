@@ -93,7 +93,7 @@ def _remedy(target: BuildTarget) -> str:
 
 def _options(linker: str, file: str, target: BuildTarget, public: Sequence[str]) -> Iterator[str]:
     if target.triple.startswith("wasm"):
-        yield from ("--no-entry", "--allow-undefined", *(f"--export={name}" for name in public))
+        yield from ("--no-entry", "--allow-undefined", "--export=__heap_base", *(f"--export={name}" for name in public))
     elif _is_apple(target):
         yield "-dynamiclib"
     elif Path(linker).name.startswith(("ld", "lld")):

@@ -60,7 +60,7 @@ _KINDS = {
 
 _V2 = "+cx16,+sahf,+popcnt,+sse3,+sse4.1,+sse4.2,+ssse3,+sse,+sse2,+mmx,+fxsr,+cx8"
 _V3 = f"{_V2},+avx,+avx2,+bmi,+bmi2,+f16c,+fma,+lzcnt,+movbe,+xsave"
-_V4 = f"{_V3},+avx512f,+avx512bw,+avx512cd,+avx512dq,+avx512vl"
+_V4 = f"{_V3},+avx512f,+avx512bw,+avx512cd,+avx512dq,+avx512vl,-prefer-256-bit"
 _LINUX = "unknown-linux-gnu"
 _NAMED: dict[str, tuple[str, tuple[tuple[str, str], ...]]] = {
     "x86-64": (f"x86_64-{_LINUX}", (("x86-64-v2", _V2), ("x86-64-v3", _V3), ("x86-64-v4", _V4))),

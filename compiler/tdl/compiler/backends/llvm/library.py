@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from tdl.compiler.backends.llvm.bare import functions_text, is_bare, without_wide_products
 from tdl.compiler.backends.llvm.interface import interface_text
 from tdl.compiler.backends.llvm.kernel import KernelText, kernel_text
 from tdl.compiler.backends.llvm.levels import LEVELS_TEXT
@@ -68,9 +69,11 @@ def library_code(library: Library, target: BuildTarget) -> Code:
         for variant in variants:
             for level, kernel in zip(target.levels, variant.levels):
                 whole.link_in(_optimised(kernel.ir, level))
+    if base.triple.startswith(("arm", "thumb")):
+        whole.link_in(_optimised(functions_text(), base))
     public = set(names.public(library, has_threads=has_threads(base.triple)))
     for each in whole.functions:
-        if not each.is_declaration and each.name not in public:
+        if str(each.linkage) == "Linkage.external" and not each.is_declaration and each.name not in public:
             each.linkage = "internal"
     return Code(whole, _machine(base))
 
@@ -88,6 +91,8 @@ def _kernels(library: Library, number: int, target: BuildTarget) -> Iterator[Ker
 
 def _optimised(ir: str, target: Target) -> Any:
     """A module whose functions are marked with what they may use of the processor."""
+    if is_bare(target.triple):
+        ir = without_wide_products(ir)
     marks = [f'"target-cpu"="{target.cpu}"'] if target.cpu else []
     marks += [f'"target-features"="{target.features}"'] if target.features else []
     marked = _DEFINED.sub(rf"\1 {' '.join(marks)}\2", ir) if marks else ir
@@ -100,12 +105,11 @@ def _machine(target: Target) -> Any:
     llvm = binding()
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
-    is_bare = target.triple.startswith(("wasm", "thumb", "arm")) or "none" in target.triple
     return llvm.Target.from_triple(target.triple).create_target_machine(
         cpu=target.cpu,
         features=target.features,
         opt=3,
-        reloc="static" if is_bare else "pic",
+        reloc="static" if is_bare(target.triple) else "pic",
         codemodel="default",
         jit=False,
         abiname="lp64d" if target.triple.startswith("riscv64") else "",
