@@ -116,7 +116,7 @@ def payload(snapshot: Snapshot, wanted: Wanted) -> dict[str, Any]:
 
 
 def texts_of(snapshot: Snapshot) -> dict[str, Any]:
-    """A program as it stands in the editor, with the modules that it takes from."""
+    """A program as it stands in the editor, with every other one that is open."""
     return {"path": snapshot.source.path, "texts": snapshot.workspace.texts(snapshot.source)}
 
 

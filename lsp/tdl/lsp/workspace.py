@@ -147,10 +147,9 @@ class Workspace:
         return analysis
 
     def texts(self, source: Source) -> dict[str, str]:
-        """A text and those of the modules that it takes from, by path."""
-        self.analysis(source)
-        read = self._known[source.path].read
-        return {source.path: source.text, **{path: each.text for path, each in read.items() if each is not None}}
+        """A text and every other one that is open, by path: what it takes from, or may after a change."""
+        others = (each.source for each in self.documents.values() if why_not_checked(each.source) is None)
+        return {**{each.path: each.text for each in others}, source.path: source.text}
 
     def takes_from(self, document: Document, path: str) -> bool:
         """Whether a document's last analysis read a file."""

@@ -30,7 +30,7 @@ from tdl.language.source import Source
 from tdl.lsp.actions.candidate import Choice
 from tdl.lsp.actions.trial import Change, Trial
 from tdl.lsp.asking import Objections, at_once
-from tdl.lsp.features.table import DOCUMENT_FEATURES, WORKSPACE_FEATURES
+from tdl.lsp.features.table import DOCUMENT_FEATURES, WORKSPACE_FEATURES, Feature
 from tdl.lsp.positions import Encoding, position_at, span_at
 from tdl.lsp.protocol import Refused
 from tdl.lsp.settings import settings_of
@@ -43,7 +43,7 @@ FOLDER = "/project"
 NAME = "main.tdl"
 
 _CONVERTER = converters.get_converter()
-_FEATURES = {each.answer.__name__: each for each in (*DOCUMENT_FEATURES, *WORKSPACE_FEATURES)}
+FEATURES = {each.answer.__name__: each for each in (*DOCUMENT_FEATURES, *WORKSPACE_FEATURES)}
 
 
 @dataclass(frozen=True)
@@ -62,22 +62,41 @@ class Page:
         return self.path.parent.name
 
 
-def run(page: Page) -> dict[str, str]:
-    """The answer to a page, as the blocks that should stand in it."""
-    feature = _FEATURES[page.feature]
+@dataclass(frozen=True)
+class Question:
+    """What a page asks of a feature."""
+
+    feature: Feature
+    snapshot: Snapshot
+    params: Any
+
+    def answer(self) -> Any:
+        """The feature's own, in this process."""
+        subject = self.snapshot if self.feature in DOCUMENT_FEATURES else self.snapshot.workspace
+        return at_once(self.feature.answer(subject, self.params), asked_of(self.snapshot))
+
+
+def question_of(page: Page, client: types.ClientCapabilities) -> Question:
+    """The question of a page, if it is a client of these capabilities that asks."""
+    feature = FEATURES[page.feature]
     text, marks = _marked(page.blocks["tdl"])
     settings = settings_of(json.loads(page.blocks.get("json settings", "{}")))
     workspace = Workspace(folders=[FOLDER], settings=settings)
     for head, body in page.blocks.items():
         if head.startswith("tdl ") and head.endswith(".tdl"):
             workspace.open(_uri(head[4:]), 1, body)
-    document = workspace.open(_uri(NAME), 1, text)
-    client = _CONVERTER.structure(json.loads(page.blocks.get("json capabilities", "{}")), types.ClientCapabilities)
-    snapshot = Snapshot(document, workspace, client)
+    snapshot = Snapshot(workspace.open(_uri(NAME), 1, text), workspace, client)
     given = json.loads(page.blocks.get("json params", "{}"))
-    subject = snapshot if feature in DOCUMENT_FEATURES else workspace
+    return Question(feature, snapshot, params_of(feature.method, snapshot, marks, given))
+
+
+def run(page: Page) -> dict[str, str]:
+    """The answer to a page, as the blocks that should stand in it."""
+    client = _CONVERTER.structure(json.loads(page.blocks.get("json capabilities", "{}")), types.ClientCapabilities)
+    question = question_of(page, client)
+    document = question.snapshot.document
     try:
-        answer = at_once(feature.answer(subject, params_of(feature.method, snapshot, marks, given)), asked_of(snapshot))
+        answer = question.answer()
     except Refused as refusal:
         return {"json": _printed({"refused": str(refusal)}) + "\n"}
     plain = _CONVERTER.unstructure(answer)
@@ -132,6 +151,7 @@ def params_of(method: str, snapshot: Snapshot, marks: list[int], given: dict[str
         "ch": "\n",
         "label": "",
         "query": "",
+        "previousResultId": "none",
         "previousResultIds": [],
         **given,
     }
