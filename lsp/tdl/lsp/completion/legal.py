@@ -12,15 +12,19 @@ from tdl.language.scope import Declaration
 from tdl.lsp.completion.offer import Offer
 
 
-def legal(before: Declaration, analysis: Analysis, typed: str, offers: Iterable[Offer]) -> Iterator[Offer]:
-    """The offers with which the line that was `typed` so far, behind what is `before`, is legal or may be."""
+def legal(
+    before: Declaration, analysis: Analysis, typed: str, offers: Iterable[Offer], endings: Iterable[str] = ("",)
+) -> Iterator[Offer]:
+    """The offers with which the line that was `typed` so far, behind what is `before`, is legal with some ending."""
     from tdl.compiler.schedule.check import cases_of
 
     item = before.item
     assert isinstance(item, syntax.Schedule)
     op = before.environment.find("callable", item.op.text)
     cases = () if op is None else cases_of(analysis, op)
-    yield from (each for each in offers if _is_legal(before, f"{typed}{each.label}", cases))
+    for each in offers:
+        if any(_is_legal(before, f"{typed}{each.label}{ending}", cases) for ending in endings):
+            yield each
 
 
 @lru_cache(maxsize=1024)

@@ -90,11 +90,13 @@ def _arguments(here: Here) -> Iterator[Offer]:
 def only_legal(here: Here, offers: Iterable[Offer]) -> Iterator[Offer]:
     """Of the verbs that are tried, only what is legal; where that cannot be said, everything.
 
-    A line that goes on behind its operand, as `cache` does, is tried when it has a place.
+    A line that must go on behind its operand, as `cache` does, is tried when it has a place.
     """
-    if here.verb not in TRIED or here.op is None or (here.form.clauses and here.clause is None):
+    needs_place = here.form.clause("at") is not None and here.clause is None
+    if here.verb not in TRIED or here.op is None or needs_place:
         yield from offers
         return
     place = here.place
     typed = place.snapshot.source.text[place.begin + place.cursor.start : place.start]
-    yield from legal(here.before, place.snapshot.analysis, typed, offers)
+    endings = ("", " by 16") if here.verb == "vectorize" else ("",)  # with lanes where the loop is of any length
+    yield from legal(here.before, place.snapshot.analysis, typed, offers, endings)
