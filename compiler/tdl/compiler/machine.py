@@ -48,11 +48,15 @@ class Machine:
 
 def machine() -> Machine:
     """This machine, from what was measured before if there is such."""
-    path = _path()
+    return measured() or measure()
+
+
+def measured() -> Machine | None:
+    """This machine as it was measured before; None where it was not."""
     with suppress(OSError, ValueError, TypeError, KeyError):
-        kept = json.loads(path.read_text(encoding="utf-8"))
+        kept = json.loads(_path().read_text(encoding="utf-8"))
         return Machine(**{**kept, "caches": tuple(kept["caches"])})
-    return measure()
+    return None
 
 
 def measure() -> Machine:

@@ -136,7 +136,7 @@ def answer(snapshot: Snapshot, wanted: Wanted, made: dict[str, Any]) -> dict[str
         "version": snapshot.document.version,
         "text": "".join(f"{line}\n" for line in made["lines"]),
         "links": [each for each in (_link(snapshot, op, schedule, link) for link in made["links"]) if len(each) > 1],
-        "steps": [] if schedule is None else [_place(snapshot, schedule, *span) for span in schedule["spans"]],
+        "steps": [] if schedule is None else [place_of(snapshot, schedule, *span) for span in schedule["spans"]],
         "changes": made["changes"],
         "hotLoop": made["hotLoop"],
         "refused": made["refused"],
@@ -146,15 +146,15 @@ def answer(snapshot: Snapshot, wanted: Wanted, made: dict[str, Any]) -> dict[str
 def _link(snapshot: Snapshot, op: dict[str, Any], schedule: dict[str, Any] | None, link: list[int]) -> dict[str, Any]:
     line, start, end, number = link
     found: dict[str, Any] = {"line": line}
-    if end > start >= 0 and (source := _place(snapshot, op, start, end)) is not None:
+    if end > start >= 0 and (source := place_of(snapshot, op, start, end)) is not None:
         found["source"] = source
     if schedule is not None and 0 <= number < len(schedule["spans"]):
-        found["schedule"] = _place(snapshot, schedule, *schedule["spans"][number])
+        found["schedule"] = place_of(snapshot, schedule, *schedule["spans"][number])
         found["step"] = number + 1
     return found
 
 
-def _place(snapshot: Snapshot, item: dict[str, Any], start: int, end: int) -> Any:
+def place_of(snapshot: Snapshot, item: dict[str, Any], start: int, end: int) -> Any:
     location = snapshot.location(item["path"], Span(start, end).shifted(item["offset"]))
     return None if location is None else _converter().unstructure(location)
 

@@ -18,7 +18,7 @@ from tdl.lsp.configuration import Configuration
 from tdl.lsp.features.table import DOCUMENT_FEATURES, WORKSPACE_FEATURES, Feature
 from tdl.lsp.limits import why_not_checked
 from tdl.lsp.protocol import CONTENT_MODIFIED, Protocol, Refused
-from tdl.lsp.services import CODES_ASKED, MACHINE, PAGE, PREVIEW, SCHEME, STATUS, TWEAKS, Services
+from tdl.lsp.services import CODES_ASKED, MACHINE, PAGE, PREVIEW, SCHEME, STATUS, STUDIO, TWEAKS, Services
 from tdl.lsp.session import Session
 from tdl.lsp.snapshot import Snapshot
 from tdl.lsp.tries import ask
@@ -113,6 +113,7 @@ def _register_services(server: Server) -> None:
         (MACHINE, services.machine),
         (CODES_ASKED, services.codes),
         (PAGE, services.page),
+        (STUDIO, services.studio),
         (types.WORKSPACE_TEXT_DOCUMENT_CONTENT, services.content),
         (types.WORKSPACE_EXECUTE_COMMAND, services.execute),
     ):

@@ -18,6 +18,7 @@ from tdl.lsp.progress import ProgressBars
 from tdl.lsp.protocol import CONTENT_MODIFIED, Refused
 from tdl.lsp.session import Session
 from tdl.lsp.snapshot import Snapshot
+from tdl.lsp.studio import studio_answer, studio_payload
 from tdl.lsp.tries import ask
 from tdl.lsp.tweaks import tweaks
 from tdl.lsp.workers import Progress, WorkerFailed
@@ -28,6 +29,7 @@ TWEAKS = "tdl/tweaks"
 MACHINE = "tdl/machine"
 CODES_ASKED = "tdl/codes"
 PAGE = "tdl/page"
+STUDIO = "tdl/studio"
 
 
 class Services:
@@ -96,6 +98,16 @@ class Services:
             ],
         }
 
+    async def studio(self, request: Any) -> Any:
+        """`tdl/studio`: an op as the Schedule Studio shows it."""
+        params = request if isinstance(request, dict) else {}
+        snapshot = self._snapshot(_uri(params.get("textDocument")))
+        wanted = wanted_at(snapshot, {**params, "stage": "nest"})
+        self._refuse_if_stale(snapshot)
+        made = await self._job("studio", studio_payload(snapshot, wanted, bool(params.get("assembly"))))
+        self._refuse_if_stale(snapshot)
+        return studio_answer(snapshot, wanted, made)
+
     async def machine(self, _: Any) -> Any:
         """`tdl/machine`: what code is made for."""
         return await self._job("machine", {})
@@ -162,4 +174,4 @@ def _uri(document: Any) -> str:
     return uri
 
 
-__all__ = ["CODES_ASKED", "MACHINE", "PAGE", "PREVIEW", "SCHEME", "STATUS", "TWEAKS", "Services"]
+__all__ = ["CODES_ASKED", "MACHINE", "PAGE", "PREVIEW", "SCHEME", "STATUS", "STUDIO", "TWEAKS", "Services"]

@@ -29,13 +29,17 @@ from tdl.language.source import Span
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of print. `line` is the schedule line behind it (-1: none), `span` the program text it comes from."""
+    """A line of print. `line` is the schedule line behind it (-1: none), `span` the program text it comes from.
+
+    `node` is the loop that begins here, the loop that is a call here, or the buffer.
+    """
 
     text: str
     line: int = -1
     span: Span | None = None
     loop: str | None = None
     definition: int = -1
+    node: Loop | Buffer | None = None
 
 
 def print_nest(nest: Nest) -> str:
@@ -81,7 +85,7 @@ class _Printer:
                 yield Line("    " * depth + text, hint.line)
 
     def _buffer(self, buffer: Buffer, depth: int) -> Line:
-        return Line("    " * depth + self.buffer_text(buffer), buffer.line)
+        return Line("    " * depth + self.buffer_text(buffer), buffer.line, node=buffer)
 
     def buffer_text(self, buffer: Buffer) -> str:
         """`register Cr: f32[6, 64]`."""
@@ -114,7 +118,7 @@ class _Printer:
         stage = self.nest.stages.get(loop.stage)
         made_by = (None, -1) if stage is None else (stage.span, stage.definition)
         label = None if loop.stage.endswith(SUFFIX) else loop.label
-        return Line(text, loop.line, made_by[0], label, made_by[1])
+        return Line(text, loop.line, made_by[0], label, made_by[1], loop)
 
     def _call(self, loop: Loop, depth: int) -> Iterator[Line]:
         """A tensorized loop: `C[j..j + 16] = dot(A[k..k + 4], B[k..k + 4, j..j + 16], C[j..j + 16])`."""
@@ -128,7 +132,7 @@ class _Printer:
             yield Line(f"{'    ' * depth}{left} = {right}", -1, stage.span, definition=stage.definition)
         inputs = ", ".join(_part(each, values) for each in call.inputs)
         text = f"{'    ' * depth}{_part(call.output, values)} = {call.intrinsic.name}({inputs})"
-        yield Line(text, loop.line, stage.span, loop.label, stage.definition)
+        yield Line(text, loop.line, stage.span, loop.label, stage.definition, loop)
 
     def _leaf(self, leaf: Leaf, depth: int) -> Iterator[Line]:
         stage = self.nest.stages[leaf.stage]

@@ -96,13 +96,13 @@ def _ends(access: Touching, axis: int, facts: Facts) -> tuple[Form, Form] | None
     """The least and one past the greatest subscript, over the loops inside."""
     least: Form | None = access.touch.element[axis]
     greatest = least
-    for binder in reversed((*binders_of(access.inside), *_brought(access.touch))):
+    for binder in reversed((*binders_of(access.inside), *brought(access.touch))):
         least = None if least is None else eliminated(least, binder, "least", facts)
         greatest = None if greatest is None else eliminated(greatest, binder, "greatest", facts)
     return None if least is None or greatest is None else (least, greatest + 1)
 
 
-def _brought(touch: Touch) -> list[Binder]:
+def brought(touch: Touch) -> list[Binder]:
     """The ranges of the indices that an access brings along, read off its conditions."""
     result: list[Binder] = []
     for symbol in touch.inner:

@@ -8,6 +8,7 @@ from typing import Any
 from tdl.lsp.worker.bench import bench
 from tdl.lsp.worker.machine import machine
 from tdl.lsp.worker.preview import preview
+from tdl.lsp.worker.studio import studio
 from tdl.lsp.worker.test import test
 from tdl.lsp.worker.texts import Failed, analysis_of
 from tdl.lsp.worker.trial import attempt
@@ -29,6 +30,7 @@ JOBS: Mapping[str, Job] = {
     "bench": bench,
     "machine": machine,
     "try": attempt,
+    "studio": studio,
     "warm": warm_up,
 }
 
