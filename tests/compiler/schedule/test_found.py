@@ -42,6 +42,21 @@ CASES = {
         ("split n by 5 -> a, b", "reorder b, a"),
         ({"M": 3, "L": 4}, {"M": 2, "L": 11}),
     ),
+    "a copy made ahead that is filled through another": (
+        "op f(X: i32[K]) -> Y: i32[K] where K >= 1 {\n    Y[0] = 1\n    Y[i] = X[i]  for i in 1..K\n}",
+        ("cache X at Y.1.i as Q1", "cache Q1 at Q1.i in register as Q2", "double_buffer Q1"),
+        ({"K": 5}, {"K": 1}),
+    ),
+    "the loops of a copy over what was peeled": (
+        "op f(X: i32[M, K]) -> Y: i32[M, K] { Y[i, j] = X[i, j] }",
+        (
+            "split i by 3 -> x1, x2",
+            "peel x1",
+            "cache X at Y.x1.tail as Q layout [Y.j.tail, Y.x2.tail]",
+            "cache Q at Q.x2.tail as R pad 0",
+        ),
+        ({"M": 5, "K": 2}, {"M": 3, "K": 1}),
+    ),
     "a loop by its short name, when the others of that name are gone": (
         "op f(X: i32[K, M]) -> Y: i32[K, M] where K >= 2 {\n"
         "    Y[0, j] = 1\n"

@@ -1,12 +1,19 @@
-"""What a sweep came to is kept, goes on and is added up."""
+"""What a sweep came to is kept, goes on and is added up; the figures in the documentation are those that are kept."""
 
 from __future__ import annotations
+
+import re
+from pathlib import Path
 
 import pytest
 
 from tests.compiler.schedule.generated.cases import random_case
+from tests.compiler.schedule.generated.lines import WEIGHTS
 from tests.compiler.schedule.generated.referee import Finding, Report
 from tests.compiler.schedule.generated.totals import Range, Totals
+from tests.compiler.schedule.sweep import KEPT
+
+PAGE = Path(__file__).parents[3] / "docs" / "schedules.md"
 
 
 def report(seed: int, *verdicts: str, failures: tuple[str, ...] = ()) -> Report:
@@ -59,3 +66,29 @@ def test_merges_other_seeds_only():
     assert totals.primitives["split"]["accepted"] == 2
     with pytest.raises(ValueError, match="seeds 1 to 1 are counted already"):
         totals.merge(swept(1, report(1, "accepted")))
+
+
+# ---- what is kept
+
+
+def test_kept_totals():
+    """Every case so far passes, every primitive is tried often, and refusals are neither rare nor mostly timid."""
+    totals = Totals.read(KEPT)
+    assert not totals.failures
+    assert totals.counts["cases"] == sum(each.end - each.first for each in totals.ranges)
+    assert totals.counts["compiled"] >= 0.09 * totals.counts["cases"]
+    for verb in (*(primitive.__name__ for primitive in WEIGHTS), "tensorize"):
+        assert totals.share(verb) >= 0.05, verb
+    assert 0.25 < totals.refused < 0.4
+    assert totals.conservative < 0.02
+
+
+def test_documented_totals(update_golden):
+    """The page shows the figures; `--update-golden` writes them."""
+    page = PAGE.read_text(encoding="utf-8")
+    block = re.compile(r"(?<=```text sweep\n).*?(?=```)", re.DOTALL)
+    figures = "\n".join(Totals.read(KEPT).figures()) + "\n"
+    if update_golden:
+        PAGE.write_text(block.sub(lambda _: figures, page), encoding="utf-8")
+    else:
+        assert block.findall(page) == [figures]

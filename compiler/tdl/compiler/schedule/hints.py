@@ -130,6 +130,11 @@ def _check_double(nest: Nest, hint: Hint) -> None:
         raise Refusal("schedule", message, "`in stack` keeps it in memory")
     if buffer.at != hint.loop:
         raise Refusal("schedule", f"a later line keeps `{hint.tensor}` outside of `{loop.name}`")
+    for path, leaf in leaves_of(loop.body):
+        if leaf.stage == hint.tensor and leaf.stage in dict(leaf.through):
+            nearer, name = dict(leaf.through)[leaf.stage], path[-1].label if path else loop.label
+            message = f"`{hint.tensor}` is filled through `{nearer}`, which is kept in `{name}`"
+            raise Refusal("schedule", message, "the next copy is made as a whole, before this iteration's work")
     sources = {work.source.tensor, *(name for _, leaf in leaves_of(loop.body) if leaf.stage == hint.tensor
                                      for _, name in leaf.through)}  # fmt: skip
     for each in touching(nest, loop, sources):

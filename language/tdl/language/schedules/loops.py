@@ -112,10 +112,7 @@ class Loops:
         return found
 
     def _open_loop(self, spelling: str) -> Loop | None:
-        whole = spelling
-        while whole.endswith(".tail"):
-            whole = whole.removesuffix(".tail")
-        head, _, axis = whole.rpartition(".")
+        head, _, axis = _parted(spelling)[0].rpartition(".")
         stage = self.stage(head.removesuffix(".out")) if head else None
         if self.is_open or (stage is not None and stage.is_open):
             return Loop(spelling, head, axis, frozenset({spelling}))
@@ -267,9 +264,18 @@ class Loops:
 
 
 def _plain(name: str) -> str:
-    """A loop's name without its stage; the loops of a pack keep their numbers."""
-    head, _, last = name.rpartition(".")
-    return f"{head.rpartition('.')[2]}.{last}" if last.isdigit() else last
+    """A loop's name without its stage; those of a pack keep their numbers, those behind a `peel` their tails."""
+    whole, tails = _parted(name)
+    head, _, last = whole.rpartition(".")
+    return (f"{head.rpartition('.')[2]}.{last}" if last.isdigit() else last) + tails
+
+
+def _parted(name: str) -> tuple[str, str]:
+    """A loop's name, and what each `peel` put behind it."""
+    whole = name
+    while whole.endswith(".tail"):
+        whole = whole.removesuffix(".tail")
+    return whole, name[len(whole) :]
 
 
 def _is_in(loop: Loop, loops: Iterable[Loop]) -> bool:
