@@ -29,7 +29,7 @@ def build(
     output: Annotated[str, typer.Option("-o", "--output", metavar="DIR", help="Where the files go.")] = ".",
     emit: Annotated[
         list[str] | None,
-        typer.Option(metavar="KINDS", help="so, obj, header, c, llvm, asm; with commas. By default so."),
+        typer.Option(metavar="KINDS", help="so, obj, header, c, llvm, asm, python; with commas. By default so."),
     ] = None,
     target: Annotated[
         str, typer.Option(metavar="CPU|TRIPLE", help="host, x86-64, x86-64-v3, aarch64, riscv64, wasm32, armv7-m, ...")

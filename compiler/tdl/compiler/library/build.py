@@ -15,6 +15,7 @@ from tdl.compiler.library.interface import Names, header_text
 from tdl.compiler.library.link import BuildError as BuildError
 from tdl.compiler.library.link import library_file, linked
 from tdl.compiler.library.plan import Library
+from tdl.compiler.library.python import package_text
 from tdl.compiler.library.target import BuildTarget
 
 if TYPE_CHECKING:
@@ -64,6 +65,15 @@ class Build:
     def obj(self) -> Files:
         return {f"{self.name}.o": self.code.object(), **self.header()}
 
+    def python(self) -> Files:
+        if not self.target.is_host:
+            raise BuildError(
+                f"a Python package for {self.target.name} would not load here",
+                "build it on such a machine: --target host",
+            )
+        file, content = self.linked
+        return {f"{self.name}/__init__.py": package_text(self.library, file).encode(), f"{self.name}/{file}": content}
+
     def llvm(self) -> Files:
         return {f"{self.name}.ll": self.code.llvm().encode()}
 
@@ -78,6 +88,7 @@ EMITS: dict[str, Callable[[Build], Files]] = {
     "c": Build.c,
     "llvm": Build.llvm,
     "asm": Build.asm,
+    "python": Build.python,
 }
 
 

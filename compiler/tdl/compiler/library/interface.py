@@ -55,7 +55,7 @@ class Names:
 
     def public(self, library: Library, *, has_threads: bool) -> list[str]:
         """Everything that can be called."""
-        found = [f"{self.prefix}_message", f"{self.prefix}_place"]
+        found = [f"{self.prefix}_{name}" for name in ("message", "place", "use_threads")]
         found += [f"{self.prefix}_set_threads"] if has_threads else []
         for function in library.functions:
             name = self.function(function)
@@ -139,6 +139,7 @@ typedef struct {names.prefix}_run {{
        two at once with the same; returns when all are done. NULL: one after the other. */
     {PARALLEL_FOR};
     void *state;
+    int64_t threads; /* for {names.prefix}_use_threads */
     {names.prefix}_error error;
 }} {names.prefix}_run;
 """
@@ -150,6 +151,7 @@ def _settings(names: Names, *, has_threads: bool) -> str:
         f"""
 /* On how many threads calls run that give none of their own: at first the number of processors, or TDL_NUM_THREADS. */
 void {prefix}_set_threads(int32_t threads);
+
 """
         if has_threads
         else ""
@@ -157,9 +159,12 @@ void {prefix}_set_threads(int32_t threads);
     return f"""/* What a code means, in words. */
 const char *{prefix}_message(int32_t code);
 
-/* The place in the program that failed, as "file.tdl:12"; "" if it is not known. */
+/* The place in the program that failed, as "file.tdl:12: X[I[i]]"; "" if it is not known. */
 const char *{prefix}_place(const {prefix}_error *error);
-{own}"""
+{own}
+/* Gives a run the library's own threads, and tells how many: a workspace is needed for so many. */
+int32_t {prefix}_use_threads({prefix}_run *run);
+"""
 
 
 def _declarations(function: Function, names: Names) -> Iterator[str]:
@@ -171,7 +176,8 @@ def _declarations(function: Function, names: Names) -> Iterator[str]:
     yield f"int64_t {name}_workspace({sizes}int32_t threads); /* -1: bad sizes, or too large */"
 
 
-def _comment(function: Function) -> Iterator[str]:
+def documentation(function: Function) -> list[str]:
+    """What a function does, and what it takes and gives, in lines."""
     program = function.program
     op, item = function.op, function.op.item
     assert isinstance(item, syntax.Op)
@@ -185,7 +191,11 @@ def _comment(function: Function) -> Iterator[str]:
     if not function.is_complete:
         every = (variant.sizes for variant in function.variants if variant.sizes is not None)
         lines += [f"  only for {', '.join(f'{dim} = {size}' for dim, size in sizes.items())}" for sizes in every]
-    safe = [line.replace("*/", "* /") for line in lines]
+    return lines
+
+
+def _comment(function: Function) -> Iterator[str]:
+    safe = [line.replace("*/", "* /") for line in documentation(function)]
     yield f"/* {safe[0]}"
     yield from (f" * {line}".rstrip() for line in safe[1:])
     yield " */"

@@ -39,10 +39,16 @@ def library_text(library: Library, *, has_threads: bool = False) -> str:
         kernels = [write_kernel(unit, each.kernel, f"{name}_kernel") for each in function.variants]
         _Writer(unit, names, function, kernels).write()
     lines = file_lines(unit, _head(library, names))
-    settings = _SET_THREADS.replace("$prefix", names.prefix) if has_threads else ""
+    settings = (_USE_THREADS + (_SET_THREADS if has_threads else "")).replace("$prefix", names.prefix)
     return "".join(f"{line.text}\n" for line in lines) + settings + _common(unit, names)
 
 
+_USE_THREADS = """int32_t $prefix_use_threads($prefix_run *run) {
+    run->parallel_for = NULL;
+    return 1;
+}
+
+"""
 _SET_THREADS = """/* This file has no threads of its own; calls of _run may bring some. */
 void $prefix_set_threads(int32_t threads) {
     (void)threads;

@@ -1,6 +1,6 @@
 """The C interface of a library as LLVM text, around kernels that other modules define.
 
-    struct run { void *workspace; void *parallel_for; void *state; struct error error; };      as the header has it
+    struct run { void *workspace; void *parallel_for; void *state; int64_t threads; struct error error; };
 
 A kernel is called with a context, and tables of tensors, each a word for its data and one for its shape. Which kernel
 serves is asked in the order of a function's variants.
@@ -29,7 +29,8 @@ from tdl.language.forms import Form
 from tdl.language.source import NOWHERE
 from tdl.language.tree import Tensor
 
-RUN = "{ ptr, ptr, ptr, { i32, i64, [3 x i64] } }"
+RUN = "{ ptr, ptr, ptr, i64, { i32, i64, [3 x i64] } }"
+THREADS, ERROR = 3, 4
 _MOST_THREADS = 1024
 _PROCESSORS = {"linux": 84, "darwin": 58, "macos": 58}  # numbers of sysconf
 
@@ -246,7 +247,7 @@ class _Writer:
     def run(self) -> str:
         context = self.context(f"ret {self.code(Code.BAD_SIZES)}")
         block = context.block
-        error = block.value(f"getelementptr {RUN}, ptr %run, i32 0, i32 3")
+        error = block.value(f"getelementptr {RUN}, ptr %run, i32 0, i32 {ERROR}")
 
         def refused_unless(condition: str, code: Code) -> None:
             fine, wrong = block.fresh("fine"), block.fresh("wrong")
@@ -270,7 +271,7 @@ class _Writer:
             code = block.value(f"call i32 @{kernel.name}(ptr {ctx}, ptr {tables[0]}, ptr {tables[1]})")
             block.do(f"store i32 {code}, ptr {result}")
             if self.bases[number]:
-                place = block.value(f"getelementptr {RUN}, ptr %run, i32 0, i32 3, i32 1")
+                place = block.value(f"getelementptr {RUN}, ptr %run, i32 0, i32 {ERROR}, i32 1")
                 moved = block.value(f"add i64 {block.value(f'load i64, ptr {place}')}, {self.bases[number]}")
                 block.do(f"store i64 {moved}, ptr {place}")
 
@@ -322,10 +323,8 @@ class _Writer:
         """Memory and threads of the library's, then the same."""
         block = self.context("").block
         word = "i64" if _is_wide(self.triple) else "i32"
-        threads = block.slot("i64", "threads")
-        team = block.value("call i64 @tdl.team()")
-        block.do(f"store i64 {team}, ptr {threads}")
-        short = block.value(f"trunc i64 {team} to i32")
+        run = block.slot(f"{RUN}, align 8", "run")
+        short = block.value(f"call i32 @{self.names.prefix}_use_threads(ptr {run})")
         sizes = "".join(f"{size}, " for size in self.sizes)
         bytes_ = block.value(f"call i64 @{self.name}_workspace({sizes}i32 {short})")
         is_fine, fine, wrong = block.value(f"icmp sge i64 {bytes_}, 0"), block.fresh("fine"), block.fresh("wrong")
@@ -339,12 +338,8 @@ class _Writer:
         block.do(f"ret i32 {code}")
         block.label(fine)
         memory = self.allocated(block, bytes_, word)
-        run = block.slot(f"{RUN}, align 8", "run")
         aligned = block.value(f"call ptr @llvm.ptrmask.p0.{word}(ptr {self.moved(block, memory, word)}, {word} -64)")
-        runner = f"@{PARALLEL_FOR}" if has_threads(self.triple) else "null"
-        for place, value in enumerate((aligned, runner, threads)):
-            field = block.value(f"getelementptr {RUN}, ptr {run}, i32 0, i32 {place}")
-            block.do(f"store ptr {value}, ptr {field}")
+        block.do(f"store ptr {aligned}, ptr {run}")
         given = ", ".join([f"ptr {run}", *self.sizes, *self.buffers])
         done = block.value(f"call i32 @{self.name}_run({given})")
         block.do(f"call void @free(ptr {memory})")
@@ -377,11 +372,30 @@ class _Writer:
 
 def _settings(names: Names, triple: str) -> str:
     """How many threads calls run on: what was set, or TDL_NUM_THREADS, or the processors."""
-    if not has_threads(triple):
-        return "define internal i64 @tdl.team() nounwind {\n  ret i64 1\n}\n"
+    is_parallel = has_threads(triple)
+    runner = f"@{PARALLEL_FOR}" if is_parallel else "null"
+    use = Template(_USE).substitute(prefix=names.prefix, run=RUN, threads=THREADS, runner=runner)
+    if not is_parallel:
+        return f"define internal i64 @tdl.team() nounwind {{\n  ret i64 1\n}}\n{use}"
     number = next((number for system, number in _PROCESSORS.items() if system in triple), 84)
     values = {"prefix": names.prefix, "number": number, "most": _MOST_THREADS}
-    return Template(_THREADS).substitute(values)
+    return Template(_THREADS).substitute(values) + use
+
+
+_USE = """
+define i32 @${prefix}_use_threads(ptr %run) nounwind {
+entry:
+  %count = call i64 @tdl.team()
+  %runner.at = getelementptr $run, ptr %run, i32 0, i32 1
+  store ptr $runner, ptr %runner.at
+  %state.at = getelementptr $run, ptr %run, i32 0, i32 2
+  %threads.at = getelementptr $run, ptr %run, i32 0, i32 $threads
+  store ptr %threads.at, ptr %state.at
+  store i64 %count, ptr %threads.at
+  %short = trunc i64 %count to i32
+  ret i32 %short
+}
+"""
 
 
 _THREADS = """
