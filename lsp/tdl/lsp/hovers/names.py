@@ -7,7 +7,7 @@ relu                    op relu(X: f32[N]) -> Y: f32[N], and what its doc commen
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from tdl.language import syntax, tree
 from tdl.language.analysis import Analysis
@@ -23,6 +23,7 @@ from tdl.language.tree import Binder, Program
 from tdl.lsp.completion.names import types_of
 from tdl.lsp.documentation import code, joined, of_item, of_word, opening_comment
 from tdl.lsp.glossary import describe
+from tdl.lsp.signatures import head
 from tdl.lsp.snapshot import Snapshot
 from tdl.lsp.units import bytes_text, operations_text
 
@@ -43,7 +44,8 @@ def of_name(snapshot: Snapshot, definition: Definition) -> str | None:
         return None if source is None else joined(code(f"module {definition.name}"), opening_comment(source.text))
     if kind in ITEMS:
         found = of_item(snapshot.workspace, definition.path, definition.span.start)
-        return found if found is None or kind not in ("test", "bench") else joined(found, _case(snapshot, definition))
+        more = _MORE.get(kind)
+        return found if found is None or more is None else joined(found, more(snapshot, definition))
     owner = owner_of(snapshot, definition)
     if owner is None:
         return None
@@ -90,6 +92,21 @@ def _case(snapshot: Snapshot, definition: Definition) -> str:
     ratio = f", {work.operations / work.bytes:.3g} a byte" if work.bytes else ""
     amounts = f"{operations_text(work.operations)} on {bytes_text(work.bytes)} of inputs and outputs"
     return f"{', '.join(outputs)}. {amounts}{ratio}."
+
+
+def _schedules(snapshot: Snapshot, definition: Definition) -> str:
+    """The schedules of an op that this file knows."""
+    found = []
+    for each in snapshot.analysis.module.schedules:
+        item = each.item
+        assert isinstance(item, syntax.Schedule)
+        op = each.environment.find("callable", item.op.text)
+        if op is not None and (op.path, op.span.shifted(op.offset)) == (definition.path, definition.span):
+            found.append(f"- `{head(each.text, item)}`")
+    return "\n".join(("Its schedules are", *found)) if found else ""
+
+
+_MORE: dict[Kind, Callable[[Snapshot, Definition], str]] = {"test": _case, "bench": _case, "op": _schedules}
 
 
 # ---- tensors and indices
