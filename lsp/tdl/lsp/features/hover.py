@@ -94,10 +94,10 @@ def _lexeme_at(entry: Entry, place: int) -> Lexeme | None:
 
 def _number(snapshot: Snapshot, entry: Entry, span: Span) -> str | None:
     from tdl.lsp.hovers.lines import line_at
-    from tdl.lsp.hovers.numbers import of_factor, of_literal
+    from tdl.lsp.hovers.numbers import of_literal, of_number
 
     at = line_at(snapshot, entry, span.start)
-    return of_literal(entry, span) if at is None else of_factor(at, span)
+    return of_literal(entry, span) if at is None else of_number(at, span)
 
 
 def _line(snapshot: Snapshot, entry: Entry, span: Span, text: str) -> str | None:

@@ -15,12 +15,38 @@ from tdl.language.forms import Form
 from tdl.language.module import Entry
 from tdl.language.schedules.clauses import clause_of, factors
 from tdl.language.source import Span
-from tdl.lsp.documentation import code, joined
+from tdl.lsp.documentation import code, joined, of_word
+from tdl.lsp.glossary import describe_clause
 from tdl.lsp.hovers.lines import AtLine, found_loop
 from tdl.lsp.hovers.names import program_of
 
 
-def of_factor(at: AtLine, span: Span) -> str | None:
+def of_number(at: AtLine, span: Span) -> str | None:
+    """What a number in a line of a schedule is for."""
+    match at.line:
+        case syntax.Knob(name, value, choices):
+            if value.span == span:
+                return code(f"{name.text} = {_number(value)} until a tuner chooses")
+            is_choice = any(each.span == span for each in choices)
+            return code(f"a choice of {name.text}") if is_choice else None
+        case syntax.Line():
+            return _factor_at(at, span) or _of_clause(at.line, span)
+    return None
+
+
+def _of_clause(line: syntax.Line, span: Span) -> str | None:
+    """By the word that it stands behind."""
+    for clause in line.clauses:
+        if clause.span.start <= span.start and span.end <= clause.span.end:
+            if line.verb.text == "fold":
+                ring = ", ".join(each.text for each in line.operands if isinstance(each, syntax.Ref))
+                return code(f"a ring along {ring}")
+            word = describe_clause(clause.keyword.text)
+            return None if word is None else of_word(clause.keyword.text, word)
+    return None
+
+
+def _factor_at(at: AtLine, span: Span) -> str | None:
     """What a number behind `by` or `into` does to its loop."""
     line = at.line
     if not isinstance(line, syntax.Line) or line.verb.text not in ("split", "tile", "vectorize") or at.before is None:
