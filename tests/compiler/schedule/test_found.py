@@ -57,6 +57,11 @@ CASES = {
         ),
         ({"M": 5, "K": 2}, {"M": 3, "K": 1}),
     ),
+    "copies of one element in the lanes of a loop that is of the reduction as well": (
+        "op f(X: i32[N, 3]) -> Y: i32[N] { Y[i] = sum(X[i, r] for r) }",
+        ("fuse Y.i, Y.r -> x", "cache Y at x as Q", "vectorize x by 2"),
+        ({"N": 2}, {"N": 5}),
+    ),
     "a loop by its short name, when the others of that name are gone": (
         "op f(X: i32[K, M]) -> Y: i32[K, M] where K >= 2 {\n"
         "    Y[0, j] = 1\n"

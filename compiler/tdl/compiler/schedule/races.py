@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from tdl.compiler.schedule.touches import Touch, touches
-from tdl.compiler.schedule.tree import Leaf, Loop, Nest, Update
+from tdl.compiler.schedule.tree import Copy, Leaf, Loop, Nest, Update
 from tdl.compiler.schedule.walk import Path, leaves_of, loops_of, path_to
 from tdl.language import forms
 from tdl.language.conditions import AtLeast, Equal, Formula, equal, forms_of, less, nature, substituted
@@ -56,7 +56,7 @@ def conflict(nest: Nest, loop: Loop, *, allow_reductions: bool = False, written:
         for a, b in _touching(nest, leaf_a, leaf_b, private, allow_reductions):
             if written is not None and not (a.tensor == written and a.is_write and b.is_write):
                 continue
-            if same is not None and _fixes(leaf_a, a, b, same, loop, _rings(nest, a.tensor)):
+            if same is not None and _keeps_apart(nest, inside, (path_a, leaf_a), a, b, same):
                 continue
             found = _search(nest, facts, outer, (path_a, a), (path_b, b))
             if found is not None:
@@ -104,11 +104,38 @@ def _same_iterations(first: Path, second: Path) -> Mapping[Symbol, Form] | None:
     return renamed
 
 
+def _keeps_apart(
+    nest: Nest, inside: Sequence[_Placed], placed: _Placed, a: Touch, b: Touch, same: Mapping[Symbol, Form]
+) -> bool:
+    """Whether one element means one iteration of the outermost loop, as is seen without a search.
+
+    `b` may be another leaf's that runs over the same iterations, whose loops `same` renames. A copy in the loops of
+    others takes the box of what is written there, so it meets no other iteration's where that does not.
+    """
+    path, leaf = placed
+    loop = path[0]
+    if not _fixes(leaf, a, b, same, loop, _rings(nest, a.tensor)):
+        return False
+    if not isinstance(nest.stages[leaf.stage].work, Copy) or all(each.stage == leaf.stage for each in path):
+        return True
+    cache = leaf.stage.removesuffix(".out")
+    writers = [
+        (each, touch)
+        for each in inside
+        if each[1].stage != cache
+        for touch in touches(nest, each[1])
+        if touch.is_write and touch.tensor == cache
+    ]
+    return len(writers) == 1 and all(
+        _keeps_apart(nest, inside, each, touch, touch, {inner.symbol: forms.symbol(inner.symbol) for inner in each[0]})
+        for each, touch in writers
+    )
+
+
 def _fixes(leaf: Leaf, a: Touch, b: Touch, same: Mapping[Symbol, Form], loop: Loop, rings: Mapping[int, int]) -> bool:
     """Whether one element means one iteration of the loop: where the element fixes the indices behind it.
 
     A leaf's own indices and its loops are in bijection; a loop is fixed by the own indices that share loops with it.
-    `b` may be another leaf's that runs over the same iterations, whose loops `same` renames.
     """
     connected = {loop.symbol}
     sources: set[Symbol] = set()
