@@ -12,6 +12,7 @@ from tdl.compiler.cli.explain import explain
 from tdl.compiler.cli.fmt import fmt
 from tdl.compiler.cli.lsp import lsp
 from tdl.compiler.cli.run import run
+from tdl.compiler.cli.schedule import schedule
 from tdl.compiler.cli.show import show
 from tdl.compiler.cli.test import run_tests
 from tdl.compiler.version import VERSION
@@ -30,6 +31,7 @@ app.command()(bench)
 app.command()(run)
 app.command()(build)
 app.command()(show)
+app.command()(schedule)
 app.command()(explain)
 app.command()(lsp)
 

@@ -1,0 +1,49 @@
+"""The automatic schedule: what is cheap is inlined, rows are kept together, products tiled, the rest put in vectors.
+
+Sizes that are open are guessed for the choice of numbers alone; lines are proved without them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tdl.compiler.schedule.planner.draft import Draft
+from tdl.compiler.schedule.planner.fusion import in_rows, inlined
+from tdl.compiler.schedule.planner.hardware import Hardware, this_machine
+from tdl.compiler.schedule.planner.products import in_tiles, product_of
+from tdl.compiler.schedule.planner.shapes import shape_of, shapes_of
+from tdl.compiler.schedule.planner.threads import in_parallel
+from tdl.compiler.schedule.planner.vectors import in_vectors
+from tdl.language.forms import Symbol
+from tdl.language.scope import Declaration
+from tdl.language.tree import Program
+from tdl.language.witness import size_symbols
+
+_GUESS = 512
+
+
+def plan(
+    op: Declaration,
+    program: Program,
+    sizes: Mapping[Symbol, int],
+    guesses: Mapping[Symbol, int] | None = None,
+    hardware: Hardware | None = None,
+) -> Draft:
+    """The schedule of an op whose program has those sizes bound."""
+    assumed = {**dict.fromkeys(size_symbols(program), _GUESS), **(guesses or {}), **sizes}
+    hardware = hardware or this_machine()
+    draft = inlined(Draft(op, program, sizes, assumed))
+    products = {
+        draft.nest.groups[shape.tensor]: shape.name for shape in shapes_of(draft.nest) if product_of(draft, shape)
+    }
+    for shape in reversed(shapes_of(draft.nest)):
+        if shape_of(draft.nest, shape.name) is not None and shape.tensor not in products:
+            draft = in_rows(draft, shape.name, frozenset(products))
+    for name in products.values():
+        shape_now = shape_of(draft.nest, name)
+        product = None if shape_now is None else product_of(draft, shape_now)
+        made = None if product is None else in_tiles(draft, product, hardware)
+        draft = made or draft
+    for shape in shapes_of(draft.nest):
+        draft = in_vectors(draft, shape.name, hardware)
+    return in_parallel(draft)
