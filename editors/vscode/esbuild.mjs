@@ -14,6 +14,7 @@ function tests(folder) {
 }
 
 await build({ ...node, entryPoints: ['src/extension.ts'], outfile: 'dist/extension.js' });
+await build({ ...common, platform: 'browser', target: 'es2022', format: 'iife', entryPoints: ['src/webview/main.ts'], outfile: 'dist/studio.js' });
 if (isTests) {
   await build({ ...node, entryPoints: tests('test/unit'), outdir: 'build/unit' });
   await build({ ...node, entryPoints: ['test/host/suite.ts'], outfile: 'build/host/suite.js' });

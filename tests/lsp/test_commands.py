@@ -137,6 +137,13 @@ def test_the_plan_opens_where_the_client_can_show_it(client: Client) -> None:
     assert client.wait_for("window/showDocument")["uri"] == shown["uri"]
 
 
+def test_a_quiet_bench_only_answers(opened: Client) -> None:
+    found = opened.request("workspace/executeCommand", command("runBench", "small", seconds=0.01, quiet=True))
+    assert found["flops"] > 0
+    opened.request("workspace/executeCommand", command("runTest", "right"))
+    assert opened.wait_for("window/showMessage")["message"] == "test right passed"
+
+
 @pytest.mark.parametrize(("name", "case"), [("runTest", "right"), ("runBench", "small")])
 def test_nothing_runs_where_the_editor_trusts_nothing(client: Client, name: str, case: str) -> None:
     client.initialise(options={"canRun": False})

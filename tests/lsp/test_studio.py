@@ -62,6 +62,8 @@ def test_steps_with_their_places_and_whether_they_change_the_nest(opened: Client
         ("vectorize C.j by 4", True, None),
     ]
     assert [each["place"]["range"]["start"]["line"] for each in steps] == [4, 5, 6, 7]
+    whole = studio(opened)["schedule"]["range"]
+    assert whole == {"start": {"line": 3, "character": 0}, "end": {"line": 8, "character": 1}}
 
 
 def test_the_nest_after_some_lines(opened: Client) -> None:

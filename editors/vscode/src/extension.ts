@@ -9,12 +9,14 @@ import { Previews } from './previews';
 import { onInterpreter } from './python';
 import { Server } from './server';
 import { AT_START } from './settings';
+import { StudioPanel } from './studio/panel';
 import { StatusItem } from './status';
 
 /** For tests: they wait for the server to be there. */
 export interface Api {
   readonly server: Server;
   readonly previews: Previews;
+  readonly studio: StudioPanel;
 }
 
 export async function activate(context: vscode.ExtensionContext): Promise<Api> {
@@ -40,8 +42,9 @@ export async function activate(context: vscode.ExtensionContext): Promise<Api> {
     }),
   );
   registerCommands(context, server);
-  context.subscriptions.push(previews, registerPages(server));
+  const studio = new StudioPanel(server, context);
+  context.subscriptions.push(previews, studio, registerPages(server));
   void onInterpreter(() => void server.restart()).then((each) => each && context.subscriptions.push(each));
   void server.restart();
-  return { server, previews };
+  return { server, previews, studio };
 }

@@ -15,6 +15,7 @@ export const SCHEME = 'tdl-view';
 const STAGES = {
   nest: { title: 'loops', language: 'tdl-nest', says: 'the named loops' },
   kernel: { title: 'kernel', language: 'tdl-nest', says: 'the loops as they are lowered, on flat buffers' },
+  c: { title: 'C', language: 'c', says: 'C99 that computes the same' },
   'llvm-made': { title: 'LLVM as made', language: 'tdl-llvm', says: 'LLVM text before its own passes' },
   llvm: { title: 'LLVM', language: 'tdl-llvm', says: 'LLVM text after its own passes' },
   asm: { title: 'assembly', language: 'tdl-assembly', says: 'machine code for this CPU' },

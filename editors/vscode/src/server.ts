@@ -52,6 +52,11 @@ export class Server implements vscode.Disposable {
       : await this.client.sendRequest<T>(method, params);
   }
 
+  /** An edit as the editor takes it. */
+  async edit(edit: object): Promise<vscode.WorkspaceEdit | undefined> {
+    return this.client?.protocol2CodeConverter.asWorkspaceEdit(edit);
+  }
+
   uri(uri: vscode.Uri): string {
     return this.client?.code2ProtocolConverter.asUri(uri) ?? uri.toString();
   }

@@ -20,7 +20,7 @@ export class StatusItem implements vscode.Disposable {
     this.item.command = 'tdl.actions';
     this.subscriptions = [
       server.onStatus((status) => void this.show(status)),
-      vscode.window.onDidChangeActiveTextEditor(() => this.toggle()),
+      vscode.window.onDidChangeVisibleTextEditors(() => this.toggle()),
     ];
     void this.show(server.status);
     this.toggle();
@@ -31,8 +31,7 @@ export class StatusItem implements vscode.Disposable {
   }
 
   private toggle(): void {
-    const language = vscode.window.activeTextEditor?.document.languageId ?? '';
-    if (language.startsWith('tdl')) {
+    if (vscode.window.visibleTextEditors.some((each) => each.document.languageId === 'tdl')) {
       this.item.show();
     } else {
       this.item.hide();

@@ -60,7 +60,8 @@ async def run_bench(context: Context, snapshot: Snapshot, arguments: dict[str, A
     before = context.session.workspace.outcomes.last(snapshot.source.path, name)
     change = None if before is None or "seconds" not in before.figures else before.figures["seconds"] / found["seconds"]
     words = bench_words(found, change)
-    context.say(types.MessageType.Info, f"bench {name}: {words}")
+    if not arguments.get("quiet"):
+        context.say(types.MessageType.Info, f"bench {name}: {words}")
     _keep(context, snapshot, name, words, True, found)
     return {**found, "change": change, "message": words}
 

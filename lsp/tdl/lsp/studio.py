@@ -26,6 +26,7 @@ def studio_answer(snapshot: Snapshot, wanted: Wanted, made: dict[str, Any]) -> d
         "op": wanted.op,
         "sizes": made.pop("words"),
         "step": len(spans) if wanted.step is None else wanted.step,
+        "schedule": None if schedule is None else place_of(snapshot, schedule, 0, schedule["length"]),
         "steps": [
             {
                 "place": place_of(snapshot, schedule, *span),

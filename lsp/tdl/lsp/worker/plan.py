@@ -120,4 +120,4 @@ def _schedule(steps: Steps, schedules: tuple[Declaration, ...]) -> dict[str, Any
         return None
     assert isinstance(schedule.item, syntax.Schedule)
     spans = [[line.span.start, line.span.end] for line in schedule.item.body]
-    return {"path": schedule.path, "offset": schedule.offset, "spans": spans}
+    return {"path": schedule.path, "offset": schedule.offset, "spans": spans, "length": len(schedule.text)}
