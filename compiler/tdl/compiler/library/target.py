@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 
 from tdl.compiler.backends.llvm.target import Target, binding, host
+from tdl.language import syntax
+from tdl.language.analysis import analyse, standard
 from tdl.language.hardware import TARGETS as KINDS
 
 
@@ -33,6 +35,8 @@ class BuildTarget:
 
     name: str
     levels: tuple[Target, ...]
+    own: str | None = None
+    """The target of the language that it is, where it is one: schedules may be for that alone."""
 
     @property
     def triple(self) -> str:
@@ -46,7 +50,8 @@ class BuildTarget:
     @property
     def kinds(self) -> tuple[str, ...]:
         """What the target is to schedules, the most specific first."""
-        return tuple(_line(_KINDS.get(self.triple.partition("-")[0], "cpu")))
+        line = tuple(_line(_KINDS.get(self.triple.partition("-")[0], "cpu")))
+        return line if self.own is None or self.own in line else (self.own, *line)
 
     def features(self, level: Target) -> frozenset[str]:
         """The features of a level, as LLVM names them."""
@@ -58,21 +63,38 @@ _KINDS = {
     "wasm32": "wasm", "wasm64": "wasm",
 }  # fmt: skip
 
-_V2 = "+cx16,+sahf,+popcnt,+sse3,+sse4.1,+sse4.2,+ssse3,+sse,+sse2,+mmx,+fxsr,+cx8"
-_V3 = f"{_V2},+avx,+avx2,+bmi,+bmi2,+f16c,+fma,+lzcnt,+movbe,+xsave"
-_V4 = f"{_V3},+avx512f,+avx512bw,+avx512cd,+avx512dq,+avx512vl,-prefer-256-bit"
 _LINUX = "unknown-linux-gnu"
-_NAMED: dict[str, tuple[str, tuple[tuple[str, str], ...]]] = {
-    "x86-64": (f"x86_64-{_LINUX}", (("x86-64-v2", _V2), ("x86-64-v3", _V3), ("x86-64-v4", _V4))),
-    "x86-64-v2": (f"x86_64-{_LINUX}", (("x86-64-v2", _V2),)),
-    "x86-64-v3": (f"x86_64-{_LINUX}", (("x86-64-v3", _V3),)),
-    "x86-64-v4": (f"x86_64-{_LINUX}", (("x86-64-v4", _V4),)),
-    "aarch64": (f"aarch64-{_LINUX}", (("generic", "+neon,+fp-armv8"),)),
-    "riscv64": (f"riscv64-{_LINUX}", (("generic-rv64", "+m,+a,+f,+d,+c"),)),
-    "wasm32": ("wasm32-unknown-unknown", (("generic", "+simd128,+bulk-memory"),)),
-    "armv7-m": ("thumbv7m-none-eabi", (("cortex-m3", ""),)),
+
+
+@dataclass(frozen=True, slots=True)
+class _Named:
+    """A target of the command line: modules of the standard library that declare its levels, and LLVM's names for them.
+
+    `more` are features that are no names in the language.
+    """
+
+    triple: str
+    levels: tuple[tuple[str, str], ...]
+    more: str = ""
+
+
+_V2, _V3, _V4 = (f"x86-64-v{number}" for number in (2, 3, 4))
+_X86 = f"x86_64-{_LINUX}"
+_NAMED = {
+    "x86-64": _Named(_X86, (("x86_64_v2", _V2), ("x86_64_v3", _V3), ("x86_64_v4", _V4)), "+sse4.2,-prefer-256-bit"),
+    _V2: _Named(_X86, (("x86_64_v2", _V2),), "+sse4.2"),
+    _V3: _Named(_X86, (("x86_64_v3", _V3),), "+sse4.2"),
+    _V4: _Named(_X86, (("x86_64_v4", _V4),), "+sse4.2,-prefer-256-bit"),
+    "aarch64": _Named(f"aarch64-{_LINUX}", (("armv8a", "generic"),)),
+    "riscv64": _Named(f"riscv64-{_LINUX}", (("rv64gc", "generic-rv64"),)),
+    # LLVM 22 compares vectors of more than 16 lanes wrongly for wasm: no +simd128.
+    "wasm32": _Named("wasm32-unknown-unknown", (("wasm32", "generic"),), "+bulk-memory"),
+    "armv7-m": _Named("thumbv7m-none-eabi", (("armv7m", "cortex-m3"),)),
 }
 NAMES = ("host", *_NAMED)
+
+_OTHERS = ("arm", "thumb", "i386", "i586", "powerpc64", "loongarch64", "s390x", "mips64")
+"""Processors that LLVM makes code for and schedules have no name for."""
 
 
 def find_target(name: str) -> BuildTarget:
@@ -81,13 +103,30 @@ def find_target(name: str) -> BuildTarget:
     if name == "host":
         return BuildTarget(name, (host(),))
     if name in _NAMED:
-        triple, levels = _NAMED[name]
-        return BuildTarget(name, tuple(Target(triple, cpu, features, version) for cpu, features in levels))
+        named = _NAMED[name]
+        levels = [
+            Target(named.triple, cpu, ",".join((*_features(module), *filter(None, [named.more]))), version)
+            for module, cpu in named.levels
+        ]
+        own = named.levels[0][0] if len(levels) == 1 else None
+        return BuildTarget(name, tuple(levels), own)
     if "-" in name and _knows(name):
         return BuildTarget(name, (Target(name, "", "", version),))
     close = get_close_matches(name, NAMES, 1)
     known = f"there are {', '.join(NAMES)}, and triples such as aarch64-linux-gnu"
     raise TargetError(f"there is no target `{name}`", f"did you mean `{close[0]}`? {known}" if close else known)
+
+
+def _features(module: str) -> list[str]:
+    """The features of the target that a module of the standard library declares, as LLVM takes them."""
+    source = standard(f"std.{module}")
+    assert source is not None
+    for entry in analyse(source).module.entries:
+        item = entry.declaration.item
+        if isinstance(item, syntax.TargetItem):
+            named = [line for line in item.body if isinstance(line, syntax.Property) and line.name.text == "features"]
+            return [f"+{value.text}" for line in named for value in line.values if isinstance(value, syntax.Ref)]
+    return []
 
 
 def _knows(triple: str) -> bool:
@@ -97,7 +136,7 @@ def _knows(triple: str) -> bool:
         llvm.Target.from_triple(triple)
     except RuntimeError:
         return False
-    return triple.partition("-")[0] in _KINDS or triple.startswith(("arm", "thumb", "i386", "i586"))
+    return triple.partition("-")[0] in _KINDS or triple.startswith(_OTHERS)
 
 
 def _line(kind: str) -> Iterator[str]:
