@@ -62,6 +62,17 @@ CASES = {
         ("fuse Y.i, Y.r -> x", "cache Y at x as Q", "vectorize x by 2"),
         ({"N": 2}, {"N": 5}),
     ),
+    "a reduction begun in a tile that was peeled": (
+        "op f(X: i32[N]) -> Y: i32 {\n    T = i32(all(X[i] >= 0 for i))\n    Y = T\n}",
+        (
+            "split T.all.i into 1 -> x1, x2",
+            "stream T",
+            "cache T.all at x1 in stack as Q",
+            "split x2 by 1 -> x5, x6",
+            "peel x5",
+        ),
+        ({"N": 0}, {"N": 3}),
+    ),
     "a loop by its short name, when the others of that name are gone": (
         "op f(X: i32[K, M]) -> Y: i32[K, M] where K >= 2 {\n"
         "    Y[0, j] = 1\n"

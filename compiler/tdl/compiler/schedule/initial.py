@@ -81,7 +81,7 @@ class _Placer:
         result: list[Node] = []
         here: set[str] = set()
         for node in nodes:
-            beginning = [stage for stage in self._beginning(node, outer) if stage not in begun]
+            beginning = [stage for stage in dict.fromkeys(self._beginning(node, outer)) if stage not in begun]
             for stage in beginning:
                 tiled = None if stage in here else self._begun_in_tiles(stage, node, outer)
                 if tiled is not None:
