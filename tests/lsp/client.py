@@ -43,6 +43,8 @@ class Client:
         self.seen: list[Message] = []
         self.answers: dict[int, Message] = {}
         self.capabilities: Message = {}
+        self.applying: Any = {"applied": True}
+        """What is answered to a server that has an edit made."""
         self.settings: Any = None  # what the client answers to `workspace/configuration`
         self._next = 0
         self._messages: Queue[Message | None] = Queue()
@@ -137,8 +139,8 @@ class Client:
             return
         self.seen.append(message)
         if "id" in message:
-            is_question = message["method"] == "workspace/configuration"
-            self.send({"id": message["id"], "result": [self.settings] if is_question else None})
+            results = {"workspace/configuration": [self.settings], "workspace/applyEdit": self.applying}
+            self.send({"id": message["id"], "result": results.get(message["method"])})
 
     # ---- sessions
 

@@ -33,8 +33,8 @@ def actions(client: Client, line: int, character: int, **context: Any) -> Any:
     return client.request("textDocument/codeAction", {"textDocument": {"uri": URI}, "range": place, "context": context})
 
 
-def tweaks(client: Client, line: int, character: int) -> Any:
-    return client.request("tdl/tweaks", {"textDocument": {"uri": URI}, "position": spot(line, character)})
+def tweaks(client: Client, line: int, character: int, **more: Any) -> Any:
+    return client.request("tdl/tweaks", {"textDocument": {"uri": URI}, "position": spot(line, character), **more})
 
 
 def text_after(text: str, edit: Any) -> str:
@@ -140,3 +140,62 @@ def test_tweaks_write_a_schedule_where_there_is_none(client: Client) -> None:
     assert found["lines"] == found["loops"] == []
     first = found["write"][0]
     assert "apply matrix_product(C, i, j, k, B)" in text_after(text, first["edit"])
+
+
+def test_a_client_that_knows_commands_alone_has_them_made_by_the_server(client: Client) -> None:
+    client.initialise({"workspace": {"applyEdit": True}})
+    client.open(URI, TEXT)
+    larger = next(each for each in actions(client, 2, 17) if each["title"] == "change 8 to 12, which divides 24")
+    assert (larger["command"], larger["arguments"][0]["name"]) == ("tdl.applyEdit", larger["title"])
+    client.request("workspace/executeCommand", {"command": larger["command"], "arguments": larger["arguments"]})
+    asked = client.wait_for("workspace/applyEdit")
+    assert asked["label"] == larger["title"]
+    ((edit,),) = asked["edit"]["changes"].values()
+    assert edit["newText"] == "12"
+
+
+def test_a_lens_writes_a_schedule(client: Client) -> None:
+    client.initialise({"workspace": {"applyEdit": True}})
+    client.open(URI, TEXT.split("schedule")[0])
+    lenses = client.request("textDocument/codeLens", {"textDocument": {"uri": URI}})
+    write = next(each["command"] for each in lenses if each["command"]["title"] == "write a schedule")
+    client.request("workspace/executeCommand", {"command": write["command"], "arguments": write["arguments"]})
+    (edits,) = client.wait_for("workspace/applyEdit")["edit"]["changes"].values()
+    assert any("apply matrix_product(C, i, j, k, B)" in each["newText"] for each in edits)
+    client.open(URI, TEXT)
+    with pytest.raises(ServerError, match="has a schedule already"):
+        client.request("workspace/executeCommand", {"command": write["command"], "arguments": write["arguments"]})
+
+
+def test_an_edit_is_not_given_to_a_client_that_takes_none(client: Client) -> None:
+    client.initialise()
+    client.open(URI, TEXT.split("schedule")[0])
+    assert actions(client, 0, 4) is None
+    lenses = client.request("textDocument/codeLens", {"textDocument": {"uri": URI}})
+    assert [each["command"]["title"] for each in lenses] == ["loops", "assembly"]
+    command = {"command": "tdl.writeSchedule", "arguments": [{"uri": URI, "name": "mm"}]}
+    with pytest.raises(ServerError, match="takes no edits"):
+        client.request("workspace/executeCommand", command)
+
+
+def test_tweaks_in_parts(client: Client) -> None:
+    client.initialise(WITH_VERSIONS)
+    client.open(URI, TEXT)
+    whole = tweaks(client, 2, 8)
+    assert tweaks(client, 2, 8, parts=["lines", "factors"]) == {**whole, "loops": [], "reorders": []}
+    of_one = tweaks(client, 2, 8, parts=["loops", "reorders"], loop="C.j")
+    assert of_one["lines"] == []
+    assert [each["moves"] for each in of_one["loops"]] == [
+        each["moves"] if each["name"] == "C.j" else [] for each in whole["loops"]
+    ]
+    assert of_one["reorders"] == [each for each in whole["reorders"] if each["loop"] == "C.j"]
+
+
+def test_a_client_that_answers_nonsense_to_an_edit(client: Client) -> None:
+    client.initialise({"workspace": {"applyEdit": True}})
+    client.open(URI, TEXT.split("schedule")[0])
+    client.applying = None
+    with pytest.raises(ServerError, match="did not make the edit"):
+        client.request(
+            "workspace/executeCommand", {"command": "tdl.writeSchedule", "arguments": [{"uri": URI, "name": "mm"}]}
+        )

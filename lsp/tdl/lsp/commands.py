@@ -1,37 +1,44 @@
-"""What `workspace/executeCommand` does: run a test, measure a bench, show how an op will run.
+"""What `workspace/executeCommand` does: run a test, measure a bench, show how an op will run, change the text.
 
     {"command": "tdl.runTest", "arguments": [{"uri": "file:///f.tdl", "name": "odd"}]}
 
-Each runs in the worker, shows how far it is, can be cancelled, answers with what it found, and says it in a message.
+Each shows how far it is, can be cancelled, and answers with what it found. What runs something runs in the worker.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass
+from functools import cache, partial
 from typing import Any
 
-from lsprotocol import types
+from lsprotocol import converters, types
 from tdl.language import syntax
+from tdl.lsp.actions.workspace_edits import workspace_edit
+from tdl.lsp.actions.writing import first_schedule
+from tdl.lsp.asking import meanwhile
 from tdl.lsp.outcomes import Outcome, key_of
 from tdl.lsp.previews import Wanted, answer, payload, texts_of
 from tdl.lsp.protocol import Refused
 from tdl.lsp.session import Session
 from tdl.lsp.snapshot import Snapshot
+from tdl.lsp.tries import ask
 from tdl.lsp.workers import Progress
 
 Say = Callable[[types.MessageType, str], None]
 Show = Callable[[str], None]
+Apply = Callable[[types.WorkspaceEdit, str], Awaitable[bool]]
 
 
 @dataclass(frozen=True)
 class Context:
-    """What a command may use: `say` shows a message, `show` opens a document."""
+    """What a command may use: `say` shows a message, `show` opens a document, `apply` has the client make an edit."""
 
     session: Session
     say: Say
     show: Show
     report: Progress
+    apply: Apply
 
 
 Run = Callable[[Context, Snapshot, dict[str, Any]], Coroutine[Any, Any, Any]]
@@ -76,10 +83,35 @@ async def show_plan(context: Context, snapshot: Snapshot, arguments: dict[str, A
     return shown
 
 
+async def write_schedule(context: Context, snapshot: Snapshot, arguments: dict[str, Any]) -> Any:
+    """A first schedule of an op, of the standard tactics that fit it best."""
+    name = _name(arguments, "op")
+    found = await meanwhile(first_schedule(snapshot, name), partial(ask, context.session, snapshot))
+    if found is None:
+        raise Refused(f"`{name}` has a schedule already, or is no op of this file that one could be written for")
+    return {"applied": await context.apply(workspace_edit(snapshot, found.edits), found.title)}
+
+
+async def apply_edit(context: Context, snapshot: Snapshot, arguments: dict[str, Any]) -> Any:
+    """An edit that was offered to a client that takes commands alone."""
+    try:
+        edit = _converter().structure(arguments["edit"], types.WorkspaceEdit)
+    except (KeyError, TypeError, ValueError):
+        raise Refused('this command takes {"uri", "name", "edit"}, as a code action gives them') from None
+    return {"applied": await context.apply(edit, _name(arguments, "change"))}
+
+
+@cache
+def _converter() -> Any:
+    return converters.get_converter()
+
+
 COMMANDS: Mapping[str, tuple[str, Run]] = {
     "tdl.runTest": ("running", run_test),
     "tdl.runBench": ("measuring", run_bench),
     "tdl.showPlan": ("planning", show_plan),
+    "tdl.writeSchedule": ("writing a schedule of", write_schedule),
+    "tdl.applyEdit": ("applying", apply_edit),
 }
 """The function of each command, and the word that its progress begins with."""
 

@@ -98,6 +98,8 @@ class Protocol(LanguageServerProtocol):
         except JsonRpcException as error:
             if "id" in data and "method" in data:
                 self._send_response(data["id"], error=error.to_response_error())
+            elif "id" in data:  # an answer that makes none: what waits for it is told
+                self._handle_response(data["id"], error=error.to_response_error())
             return
         if isinstance(message, dict):
             return

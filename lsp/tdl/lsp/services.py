@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from lsprotocol import types
+from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 from tdl.compiler.pages import page_path
 from tdl.language.codes import CODES
@@ -20,7 +21,7 @@ from tdl.lsp.session import Session
 from tdl.lsp.snapshot import Snapshot
 from tdl.lsp.studio import studio_answer, studio_payload
 from tdl.lsp.tries import ask
-from tdl.lsp.tweaks import tweaks
+from tdl.lsp.tweaks import PARTS, tweaks
 from tdl.lsp.workers import Progress, WorkerFailed
 
 PREVIEW = "tdl/preview"
@@ -54,7 +55,11 @@ class Services:
         params = request if isinstance(request, dict) else {}
         snapshot = self._snapshot(_uri(params.get("textDocument")))
         offset = snapshot.offset(position_of(params.get("position")))
-        return await meanwhile(tweaks(snapshot, offset), partial(ask, self._session, snapshot))
+        parts, loop = params.get("parts", PARTS), params.get("loop")
+        if not isinstance(parts, list | tuple) or not set(map(str, parts)) <= set(PARTS):
+            raise Refused(f"`parts` is a list of some of {', '.join(PARTS)}")
+        asking = tweaks(snapshot, offset, parts, loop if isinstance(loop, str) else None)
+        return await meanwhile(asking, partial(ask, self._session, snapshot))
 
     async def content(self, params: types.TextDocumentContentParams) -> types.TextDocumentContentResult:
         """`workspace/textDocumentContent`: the text of a virtual document."""
@@ -76,7 +81,7 @@ class Services:
         return await self.bars.run(token, f"{verb} {arguments.get('name', '')}", work)
 
     async def _run(self, run: Any, snapshot: Snapshot, arguments: dict[str, Any], report: Progress) -> Any:
-        context = Context(self._session, self._say, self._show, report)
+        context = Context(self._session, self._say, self._show, report, self._apply)
         try:
             result = await run(context, snapshot, arguments)
         except WorkerFailed as error:
@@ -154,6 +159,17 @@ class Services:
 
     def _say(self, kind: types.MessageType, message: str) -> None:
         self._server.window_show_message(types.ShowMessageParams(kind, message))
+
+    async def _apply(self, edit: types.WorkspaceEdit, title: str) -> bool:
+        """Whether the client made an edit; refused where it takes none from a server."""
+        workspace = self._session.client.workspace
+        if workspace is None or not workspace.apply_edit:
+            raise Refused("this client takes no edits from the server")
+        try:
+            answer = await self._server.workspace_apply_edit_async(types.ApplyWorkspaceEditParams(edit, title))
+        except JsonRpcException as error:
+            raise Refused(f"the client did not make the edit: {error.message}") from None
+        return answer.applied
 
     def _show(self, uri: str) -> None:
         window, workspace = self._session.client.window, self._session.client.workspace

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -33,25 +33,34 @@ _SHOWN = 5
 """Legal numbers on each side of a factor."""
 
 
-def tweaks(snapshot: Snapshot, offset: int) -> Asking[dict[str, Any] | None]:
-    """The answer for an offset; None where there is no op."""
+PARTS = ("lines", "loops", "factors", "reorders")
+
+
+def tweaks(
+    snapshot: Snapshot, offset: int, parts: Collection[str] = PARTS, of_loop: str | None = None
+) -> Asking[dict[str, Any] | None]:
+    """The answer for an offset, with some parts, and changes of all loops or of one; None where there is no op."""
     entry = snapshot.entry_at(offset)
     name = None if entry is None else op_of(entry)
     if entry is None or name is None:
         return None
     schedule = entry if isinstance(entry.placed.item, syntax.Schedule) else _schedule_of(snapshot, name)
     subject = None if schedule is None else subject_of(snapshot, schedule)
-    maker = _Maker(snapshot)
+    maker = _Maker(snapshot, of_loop)
     found: dict[str, Any] = {"op": name, "version": snapshot.document.version, "schedule": None, "write": []}
-    if schedule is not None:
-        found["schedule"] = _head(snapshot, schedule)
-    else:
+    found.update({part: [] for part in PARTS})
+    if schedule is None:
         found["write"] = yield from maker.writing(name)
-    found["lines"] = [] if schedule is None else (yield from maker.lines(schedule, subject))
-    is_whole = subject is not None and subject.is_sound
-    found["loops"] = (yield from maker.loops(subject)) if subject is not None and is_whole else []
-    found["factors"] = (yield from maker.factors(subject)) if subject is not None else []
-    found["reorders"] = (yield from maker.reorders(subject)) if subject is not None and is_whole else []
+        return found
+    found["schedule"] = _head(snapshot, schedule)
+    if "lines" in parts:
+        found["lines"] = yield from maker.lines(schedule, subject)
+    if subject is not None and "factors" in parts:
+        found["factors"] = yield from maker.factors(subject)
+    if subject is not None and subject.is_sound and "loops" in parts:
+        found["loops"] = yield from maker.loops(subject)
+    if subject is not None and subject.is_sound and "reorders" in parts:
+        found["reorders"] = yield from maker.reorders(subject)
     return found
 
 
@@ -70,10 +79,14 @@ def _head(snapshot: Snapshot, schedule: Entry) -> dict[str, Any]:
 
 
 class _Maker:
-    """Makes the parts of an answer."""
+    """Makes the parts of an answer; with `of_loop`, changes of that loop alone."""
 
-    def __init__(self, snapshot: Snapshot) -> None:
+    def __init__(self, snapshot: Snapshot, of_loop: str | None) -> None:
         self._snapshot = snapshot
+        self._of_loop = of_loop
+
+    def _is_wanted(self, name: str) -> bool:
+        return self._of_loop is None or self._of_loop == name
 
     def writing(self, op: str) -> Asking[list[dict[str, Any]]]:
         entries = (
@@ -121,7 +134,8 @@ class _Maker:
             for loop in subject.loops
         ]
         for each, loop in zip(found, subject.loops):
-            each["moves"] = yield from self._moves(loop_moves(subject, loop))
+            moves = loop_moves(subject, loop) if self._is_wanted(each["name"]) else ()
+            each["moves"] = yield from self._moves(moves)
         return found
 
     def factors(self, subject: Subject) -> Asking[list[dict[str, Any]]]:
@@ -152,7 +166,7 @@ class _Maker:
         found = []
         places = {loop.symbol: place for place, loop in enumerate(subject.loops)}
         for loop in subject.loops:
-            loops = chain(subject, loop)
+            loops = chain(subject, loop) if self._is_wanted(subject.name(loop)) else ()
             targets = []
             for index, edits in _orders(subject, loop, loops):
                 (why,) = yield (Candidate("reorder", "", REWRITE, edits),)
@@ -185,7 +199,7 @@ class _Maker:
 
 def _orders(subject: Subject, loop: Loop, loops: tuple[Loop, ...]) -> Iterator[tuple[int, tuple[Edit, ...]]]:
     """The places of a chain of loops that one of them could be moved to, and the edits that move it there."""
-    place = next(number for number, each in enumerate(loops) if each.symbol == loop.symbol)
+    place = next((number for number, each in enumerate(loops) if each.symbol == loop.symbol), 0)
     rest = [*loops[:place], *loops[place + 1 :]]
     for index in range(len(loops)):
         if index != place:

@@ -20,6 +20,7 @@ from tdl.language.schedules.stages import reductions_of
 from tdl.language.source import Span
 from tdl.lsp.actions.candidate import REWRITE, Candidate, Choice, Edit, line_end
 from tdl.lsp.actions.imports import import_of
+from tdl.lsp.asking import Asking, first_legal
 from tdl.lsp.snapshot import Snapshot
 
 _MODULE = "std.tactics"
@@ -65,6 +66,17 @@ def written_schedules(snapshot: Snapshot, entry: Entry) -> Iterator[Choice]:
     )
     title = f"write an empty schedule of `{item.name.text}`: loops as they are defined"
     yield (_candidate("write:empty", title, snapshot, entry, []),)
+
+
+def first_schedule(snapshot: Snapshot, op: str) -> Asking[Candidate | None]:
+    """The one that fits an op best; None where it has one already, and where there is no such op."""
+    for entry in snapshot.analysis.module.entries:
+        item = entry.placed.item
+        if isinstance(item, syntax.Op) and item.name.text == op:
+            for choice in written_schedules(snapshot, entry):
+                for candidate in (yield from first_legal(choice)):
+                    return candidate
+    return None
 
 
 def _is_of(schedule: object, name: str) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from lsprotocol import types
+from lsprotocol import converters, types
 from tdl.language.diagnostic import Diagnostic
 from tdl.language.source import Span
 from tdl.lsp.actions.at_cursor import of_factors, of_knobs, of_lines, of_loops, of_ops
@@ -32,14 +32,16 @@ OF_ERRORS: tuple[Callable[[Snapshot, Diagnostic], Iterator[Choice]], ...] = (
 AT_PLACES: tuple[Callable[[Snapshot, Span], Iterator[Choice]], ...] = (of_knobs, of_loops, of_lines, of_ops)
 """What might be done where nothing is wrong."""
 
+Answer = list[types.CodeAction | types.Command] | None
+
 OPTIONS = types.CodeActionOptions(
     [types.CodeActionKind.QuickFix, types.CodeActionKind.RefactorRewrite, types.CodeActionKind.RefactorMove]
 )
 
 
-def code_action(snapshot: Snapshot, params: types.CodeActionParams) -> Asking[list[types.CodeAction] | None]:
+def code_action(snapshot: Snapshot, params: types.CodeActionParams) -> Asking[Answer]:
     """The changes for a range, those that mend something first."""
-    if not _takes_edits(snapshot.client):
+    if not _takes_edits(snapshot.client) and not _takes_commands(snapshot.client):
         return None
     place, only = snapshot.span(params.range), params.context.only
     found: list[Candidate] = []
@@ -70,7 +72,9 @@ def _is_wanted(kind: str, only: object) -> bool:
     return any(not each or f"{kind}.".startswith(f"{each}.") for each in wanted)
 
 
-def _offered(snapshot: Snapshot, candidate: Candidate) -> types.CodeAction:
+def _offered(snapshot: Snapshot, candidate: Candidate) -> types.CodeAction | types.Command:
+    if not _takes_edits(snapshot.client):
+        return _command(snapshot, candidate)
     return types.CodeAction(
         candidate.title,
         candidate.kind,
@@ -78,6 +82,17 @@ def _offered(snapshot: Snapshot, candidate: Candidate) -> types.CodeAction:
         is_preferred=candidate.is_preferred or None,
         edit=workspace_edit(snapshot, candidate.edits),
     )
+
+
+def _command(snapshot: Snapshot, candidate: Candidate) -> types.Command:
+    """The change as a command that has the server make it, for clients that know nothing else."""
+    edit = converters.get_converter().unstructure(workspace_edit(snapshot, candidate.edits))
+    what = {"uri": snapshot.document.uri, "name": candidate.title, "edit": edit}
+    return types.Command(candidate.title, "tdl.applyEdit", arguments=[what])
+
+
+def _takes_commands(client: types.ClientCapabilities) -> bool:
+    return client.workspace is not None and bool(client.workspace.apply_edit)
 
 
 def _takes_edits(client: types.ClientCapabilities) -> bool:
