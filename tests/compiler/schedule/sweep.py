@@ -12,6 +12,8 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
 from pathlib import Path
 
 from tests.compiler.schedule.generated.cases import random_case
@@ -20,6 +22,7 @@ from tests.compiler.schedule.generated.shrink import shrink
 from tests.compiler.schedule.generated.totals import Totals
 
 KEPT = Path(__file__).with_name("totals.json")
+CRASHED = "crash: the process ended"
 _SAVED_EVERY = 50
 
 
@@ -33,25 +36,45 @@ def _commit() -> str:
     return subprocess.run(described, check=True, capture_output=True, text=True, cwd=KEPT.parent).stdout.strip()
 
 
+def _all_judged(seeds: range, processes: int) -> Iterator[Report]:
+    """The reports of seeds in their order; one that ends its process, as wrong machine code may, has failed."""
+    while seeds:
+        with suppress(BrokenProcessPool), ProcessPoolExecutor(processes) as pool:
+            for report in pool.map(judged, seeds):
+                yield report
+                seeds = seeds[1:]
+        if seeds:
+            yield _judged_alone(seeds[0])
+            seeds = seeds[1:]
+
+
+def _judged_alone(seed: int) -> Report:
+    with ProcessPoolExecutor(1) as pool:
+        try:
+            return pool.submit(judged, seed).result()
+        except BrokenProcessPool:
+            return Report(random_case(seed), failures=[CRASHED])
+
+
 def _say(report: Report) -> None:
     if report.failures:
-        sys.stdout.write(f"{describe(judge(shrink(report.case)))}\n\n")
+        smallest = report if report.failures == [CRASHED] else judge(shrink(report.case))
+        sys.stdout.write(f"{describe(smallest)}\n\n")
         sys.stdout.flush()
 
 
 def _sweep(totals: Totals, path: Path, cases: int, processes: int) -> None:
     totals.began(_commit())
-    with ProcessPoolExecutor(processes) as pool:
-        for number, report in enumerate(pool.map(judged, range(totals.next, totals.next + cases), chunksize=10), 1):
-            totals.judged(report)
-            _say(report)
-            if number % _SAVED_EVERY == 0 or number == cases:
-                totals.write(path)
+    for number, report in enumerate(_all_judged(range(totals.next, totals.next + cases), processes), 1):
+        totals.judged(report)
+        _say(report)
+        if number % _SAVED_EVERY == 0 or number == cases:
+            totals.write(path)
 
 
 def _again(totals: Totals, path: Path) -> None:
     for seed in list(totals.failures):
-        report = judged(seed)
+        report = _judged_alone(seed)
         totals.add(report)
         _say(report)
         totals.write(path)

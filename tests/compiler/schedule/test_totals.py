@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
+import signal
 from pathlib import Path
 
 import pytest
 
+from tests.compiler.schedule import sweep
 from tests.compiler.schedule.generated.cases import random_case
 from tests.compiler.schedule.generated.lines import WEIGHTS
 from tests.compiler.schedule.generated.referee import Finding, Report
@@ -45,6 +48,17 @@ def test_a_failure_counts_when_it_passes():
     assert (totals.counts["cases"], totals.failures) == (0, {3: ["wrong: all"]})
     totals.add(report(3, "accepted"))
     assert (totals.counts["cases"], totals.failures) == (1, {})
+
+
+def test_a_case_that_ends_its_process_has_failed(monkeypatch):
+    def judge(case):
+        if case.seed in (1, 3):
+            os.kill(os.getpid(), signal.SIGSEGV)
+        return Report(case)
+
+    monkeypatch.setattr(sweep, "judge", judge)
+    reports = list(sweep._all_judged(range(5), 1))
+    assert [(each.case.seed, bool(each.failures)) for each in reports] == list(enumerate((False, True) * 2 + (False,)))
 
 
 def test_causes_have_no_names():

@@ -16,6 +16,7 @@ import numpy as np
 from tdl.compiler.kernel.evaluate import evaluate_kernel
 from tdl.compiler.kernel.tree import Kernel
 from tdl.compiler.kernel.verify import verify
+from tdl.compiler.kernel.workspace import ALIGNMENT
 from tdl.compiler.lower.pipeline import lower
 from tdl.compiler.runtime.compile import compile_nest
 from tdl.compiler.runtime.entry import Entry
@@ -99,7 +100,12 @@ class Scheduled:
                 for name in self.program.outputs
             }
             guarded, at_end = Guarded(), bool(sum(sizes.values()) % 2)
-            given = [guarded.place(np.ascontiguousarray(array), at_end=at_end) for array in inputs.values()]
+            given = [
+                guarded.place(
+                    np.ascontiguousarray(array), at_end=at_end, alignment=ALIGNMENT if name in self.nest.packed else 1
+                )
+                for name, array in inputs.items()
+            ]
             made = {name: guarded.place(array, at_end=at_end) for name, array in outputs.items()}
             Entry(kernel, bound).call(given, list(made.values()))
             return {name: array.copy() for name, array in made.items()}
