@@ -5,7 +5,7 @@ A page is `tests/lsp/features/FEATURE/CASE.md`, where FEATURE is the name of the
     ```tdl                  the document; `‸` is the cursor, two of them enclose a range
     ```tdl other.tdl        a file beside it, which it can import
     ```json capabilities    what the client can do, if it is more than the least
-    ```json keep            of a long list of items, the labels of those that stand in the answer
+    ```json keep            the labels of the items of a long list that stand in the answer, without their order
     ```json settings        what the user has set
     ```json params          more parameters of the request, merged over those that the marks give
     ```json                 the expected answer, or {"refused": ...}; ranges stand as "line:character-line:character",
@@ -104,7 +104,8 @@ def run(page: Page) -> dict[str, str]:
         return {"diff": "".join(_action(document.source, each) for each in plain)}
     if "json keep" in page.blocks:
         kept = json.loads(page.blocks["json keep"])
-        plain["items"] = [each for each in plain["items"] if each["label"] in kept]
+        items = [each for each in plain["items"] if each["label"] in kept]
+        plain["items"] = [{key: part for key, part in each.items() if key != "sortText"} for each in items]
     blocks = {"json": _printed(_readable(plain)) + "\n"}
     edits = _edits_of(plain)
     return {**blocks, "tdl result": _edited(document.source, edits)} if edits else blocks

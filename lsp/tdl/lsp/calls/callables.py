@@ -12,7 +12,7 @@ from tdl.language.scope import Declaration
 from tdl.language.tree import FUNCTIONS
 from tdl.lsp.calls.bracket import Bracket
 from tdl.lsp.calls.form import Form, form_of, separated
-from tdl.lsp.completion.names import imported
+from tdl.lsp.completion.arguments import callee_of
 from tdl.lsp.completion.place import Place
 from tdl.lsp.glossary import builtins
 from tdl.lsp.signatures import tensors_of
@@ -28,23 +28,10 @@ def of_bracket(bracket: Bracket, place: Place) -> list[Form]:
     declaration = None if place.entry is None else place.entry.declaration
     if bracket.opening == "[" and declaration is not None and name in tensors_of(declaration):
         return list(_access(bracket, declaration))
-    found = _callable(place, name)
+    found = callee_of(place, name)
     if found is not None:
         return _declared(bracket, found, place)
     return list(_builtin(bracket)) if bracket.opening == "(" else []
-
-
-def _callable(place: Place, name: str) -> Declaration | None:
-    """What a name calls: in a line of a schedule a tactic."""
-    module = place.snapshot.analysis.module
-    path, _, last = name.rpartition(".")
-    if path:
-        other = imported(place, path)
-        if other is None:
-            return None
-        module, name = other, last
-    space = "tactic" if place.cursor.statement == "schedule_line" else "callable"
-    return module.find("tactic", name) if space == "tactic" else module.find("callable", name)
 
 
 # ---- what a module declares

@@ -14,6 +14,7 @@ from lsprotocol.types import CompletionItemKind as Kind
 from tdl.language.hardware import MEMORIES
 from tdl.language.schedules.lines import THREADS, ClauseKind
 from tdl.lsp.completion import names
+from tdl.lsp.completion.arguments import arguments
 from tdl.lsp.completion.factors import POWERS, factors
 from tdl.lsp.completion.here import Here, here_at, values
 from tdl.lsp.completion.offer import Offer
@@ -30,7 +31,7 @@ def in_line(place: Place) -> Iterator[Offer]:
     if here.clause == "->":
         yield from _results(here)
     elif not place.takes_value:
-        return
+        yield from arguments(place)  # behind one by name, only more of these
     elif here.verb == "knob":
         yield from (Offer(str(number), Kind.Value, rank=1) for number in POWERS)
         yield from names.module_names(place, names.CONSTANTS)

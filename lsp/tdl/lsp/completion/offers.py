@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tdl.lsp.completion.arguments import arguments
 from tdl.lsp.completion.keywords import item_words, keywords
 from tdl.lsp.completion.lines import in_line
 from tdl.lsp.completion.offer import Offer
@@ -37,6 +38,8 @@ def _offers(place: Place) -> Iterator[Offer]:
             yield from in_property(place)
         case "reducer_line" | "fn_body" if place.takes_value:
             yield from values(place)
+        case "reducer_line" | "fn_body":
+            yield from arguments(place)
         case None if place.cursor.kinds:
             yield from in_head(place)
     if not place.head:

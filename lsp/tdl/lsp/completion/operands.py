@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import pairwise
 
 from lsprotocol.types import CompletionItemKind as Kind
 from tdl.language import syntax
-from tdl.language.mentions.heads import names_of
 from tdl.language.schedules.loops import Loop
 from tdl.lsp.completion import names
+from tdl.lsp.completion.arguments import arguments
 from tdl.lsp.completion.here import Here, dotted, values
 from tdl.lsp.completion.legal import legal, range_of
 from tdl.lsp.completion.offer import Offer
-from tdl.lsp.completion.place import up_to
 from tdl.lsp.completion.unimported import unimported
 
 TRIED = frozenset({"compute", "store", "cache", "prefetch", "parallel", "vectorize", "unroll", "peel", "inline"})
@@ -72,15 +70,7 @@ def _stages(here: Here, *, has_inputs: bool = False) -> Iterator[Offer]:
 
 def _arguments(here: Here) -> Iterator[Offer]:
     """Of a tactic: its parameters by name, and what may be handed to it."""
-    if here.texts[-1] in ("(", ","):
-        name = up_to(here.texts[1:], "(")
-        own = here.before.environment.find("tactic", name)
-        tactic = own or here.place.snapshot.analysis.module.find("tactic", name)
-        types = {} if tactic is None else names.types_of(tactic)
-        given = {text for text, following in pairwise(here.texts) if following == "="}
-        for each in () if tactic is None else names_of(tactic):
-            if each not in given:
-                yield Offer(each, Kind.Field, f"parameter {types.get(each, '')}".rstrip(), f"{each}=$0", 3)
+    yield from arguments(here.place)
     yield from _stages(here, has_inputs=True)
     axes = dict.fromkeys(loop.axis for loop in here.state.loops.live if loop.axis and not here.place.head)
     yield from (Offer(axis, Kind.Field, "index or loop", rank=1) for axis in axes)

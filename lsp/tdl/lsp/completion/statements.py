@@ -10,8 +10,8 @@ from tdl.language import syntax
 from tdl.language.dtypes import CLASSES
 from tdl.language.hardware import MEMORY_PROPERTIES, SCOPES, TARGET_PROPERTIES, TARGETS
 from tdl.language.mentions.heads import names_of
-from tdl.language.scope import Declaration
 from tdl.lsp.completion import names
+from tdl.lsp.completion.arguments import arguments, callee_of
 from tdl.lsp.completion.indices import indices, left_sides, listed
 from tdl.lsp.completion.offer import Offer
 from tdl.lsp.completion.place import Place, up_to
@@ -122,6 +122,7 @@ def in_op(place: Place) -> Iterator[Offer]:
             yield from names.own_names(place, ("intermediate",))
         else:
             yield from listed(place)
+            yield from arguments(place)
         return
     if "type_expr" in place.cursor.begins or (texts[-1:] == (":",) and "=" not in texts):
         yield from names.own_names(place, ("dtype parameter",))
@@ -138,6 +139,7 @@ def values(place: Place) -> Iterator[Offer]:
     """What an expression can speak of."""
     if not place.head:
         yield from names.own_names(place, (*_VALUES, "dtype parameter"))
+    yield from arguments(place)
     yield from names.module_names(place, (*names.CONSTANTS, *names.FUNCTIONS))
     if not place.head:
         yield from names.functions(place)
@@ -148,11 +150,11 @@ def values(place: Place) -> Iterator[Offer]:
 def in_graph(place: Place) -> Iterator[Offer]:
     """`h = dense(x, w, b)`."""
     if not place.takes_value:
-        if not place.tokens:
-            yield from left_sides(place)
+        yield from arguments(place) if place.tokens else left_sides(place)
         return
     if not place.head:
         yield from names.own_names(place, ("input", "output", "intermediate", "parameter"))
+    yield from arguments(place)
     yield from names.module_names(place, names.OPS_AND_GRAPHS)
     yield from unimported(place, names.OPS)
 
@@ -162,25 +164,15 @@ def in_case(place: Place) -> Iterator[Offer]:
     texts = place.tokens
     if "(" not in texts:
         yield from names.module_names(place, names.OPS)
-        return
-    name = up_to(texts, "(", "[")
-    op = place.snapshot.analysis.module.find("callable", name) or _behind_dot(place, name)
-    if op is None or texts[-1] not in ("(", ",", "expect", "["):
-        return
-    given = {text for text, following in pairwise(texts) if following == "="}
-    types = names.types_of(op)
-    wanted = ("output",) if "expect" in texts else ("dimension", "pack", "parameter", "dtype parameter", "input")
-    for each, meaning in names_of(op).items():
-        if meaning.kind in wanted and each not in given:
-            snippet = f"{each}=$0" if meaning.kind != "output" else f"{each} = $0"
-            detail = f"{meaning.kind} {types.get(each, '')}".rstrip()
-            yield Offer(each, Kind.Field, detail, snippet, 0 if meaning.kind in ("dimension", "pack") else 1)
-
-
-def _behind_dot(place: Place, name: str) -> Declaration | None:
-    path, _, last = name.rpartition(".")
-    module = names.imported(place, path) if path else None
-    return None if module is None else module.find("callable", last)
+    elif "expect" not in texts:
+        yield from arguments(place)
+    elif texts[-1] in ("expect", ","):
+        op = callee_of(place, up_to(texts, "(", "["))
+        types = {} if op is None else names.types_of(op)
+        given = {text for text, following in pairwise(texts) if following == "="}
+        for name, meaning in names_of(op).items() if op is not None else ():
+            if meaning.kind == "output" and name not in given:
+                yield Offer(f"{name} =", Kind.Field, f"output {types.get(name, '')}".rstrip(), rank=0)
 
 
 def in_property(place: Place) -> Iterator[Offer]:
