@@ -1,20 +1,22 @@
 """A schedule that is being written: each line goes to the prover, and is kept or left out.
 
-    draft.line("vectorize Y.j by 16", "16 f32 fill a vector")     the draft with the line, or as it was
-    draft.all(("split ...", ""), ("reorder ...", ""))             with all of them, or None
+    draft.line("vectorize Y.j by 16", "16 f32 fill a vector")              the draft with the line, or as it was
+    draft.must("split ...").must("reorder ...").otherwise(draft)           with both of them, or as it was
 
 So whatever a planner tries, what is written is legal, and means the same when it is read as text.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from tdl.compiler.schedule.apply import Applied, apply_schedule
+from tdl.compiler.schedule.planner.shapes import extent
 from tdl.compiler.schedule.tree import Loop, Nest
-from tdl.compiler.schedule.walk import loops_of
+from tdl.compiler.schedule.walk import loops_of, path_to
 from tdl.language import syntax
 from tdl.language.forms import Symbol
 from tdl.language.parse import parse_item
@@ -40,6 +42,7 @@ class Draft:
     assumed: Mapping[Symbol, int]
     lines: tuple[Written, ...] = ()
     body: tuple[syntax.ScheduleLine, ...] = field(default=(), repr=False)
+    is_refused: bool = False
 
     @property
     def text(self) -> str:
@@ -64,20 +67,19 @@ class Draft:
 
     def line(self, text: str, reason: str = "") -> Draft:
         """The draft with a line, if it is legal."""
-        return self.all((text, reason)) or self
+        return self.must(text, reason).otherwise(self)
 
-    def all(self, *lines: tuple[str, str]) -> Draft | None:
-        """The draft with lines that are all legal; else None."""
-        draft = self
-        for text, reason in lines:
-            body = _line(self.op.name, text)
-            if body is None:
-                return None
-            draft = replace(draft, lines=(*draft.lines, Written(text, reason)), body=(*draft.body, body))
-            step = draft.applied.steps[-1]
-            if step.refusal is not None:
-                return None
-        return draft
+    def must(self, text: str, reason: str = "") -> Draft:
+        """The draft with a line that the next ones need; where it is refused, they are as well."""
+        body = None if self.is_refused else _line(self.op.name, text)
+        if body is None:
+            return replace(self, is_refused=True)
+        draft = replace(self, lines=(*self.lines, Written(text, reason)), body=(*self.body, body))
+        return draft if draft.applied.steps[-1].refusal is None else replace(self, is_refused=True)
+
+    def otherwise(self, other: Draft) -> Draft:
+        """This draft, or another where a line that it needs was refused."""
+        return other if self.is_refused else self
 
     def name(self, loop: Loop) -> str:
         """What a line calls a loop: its own name where a line made it and no other has it, else with its stage."""
@@ -87,18 +89,25 @@ class Draft:
     def loop(self, label: str) -> Loop | None:
         return next((each for each in loops_of(self.nest.body) if each.label == label), None)
 
+    def called(self, label: str) -> str:
+        """The same, of the loop with a label."""
+        loop = self.loop(label)
+        return label if loop is None else self.name(loop)
+
+    def extent(self, label: str) -> int:
+        """How often the loop with a label runs, at the sizes that are assumed."""
+        loop = self.loop(label)
+        return 1 if loop is None else extent(loop, path_to(self.nest.body, loop.symbol), self.assumed)
+
     def free(self, *names: str) -> tuple[str, ...]:
-        """Names like those given that nothing here has."""
+        """Names like those given that nothing here has, and that are no reserved words: `o` and `r` make `or1`."""
         taken = {each.name for each in loops_of(self.nest.body)} | set(self.nest.tensors) | set(self.nest.stages)
         taken |= {symbol.name for symbol in self.assumed}
-        count = 0
-        while taken & {_numbered(name, count) for name in names}:
-            count += 1
-        return tuple(_numbered(name, count) for name in names)
-
-
-def _numbered(name: str, count: int) -> str:
-    return f"{name}{count}" if count else name
+        for count in itertools.count():
+            found = tuple(f"{name}{count or ''}" for name in names)
+            if not taken & set(found) and all(_line(self.op.name, f"unroll {each}") for each in found):
+                return found
+        raise AssertionError  # one of all numbers is free
 
 
 def _line(op: str, text: str) -> syntax.ScheduleLine | None:

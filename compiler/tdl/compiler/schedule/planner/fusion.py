@@ -58,8 +58,8 @@ def in_rows(draft: Draft, host: str, keep: frozenset[str]) -> Draft:
     place = shape.own[0][0].label
     for group in _producers(draft, place):
         if group not in keep:
-            made = draft.all((f"compute {group} at {place}", "a row of it is used while it is near"))
-            if made is not None and total(made) <= _MORE * total(draft):
+            made = draft.must(f"compute {group} at {place}", "a row of it is used while it is near")
+            if not made.is_refused and total(made) <= _MORE * total(draft):
                 draft = made
     return draft
 

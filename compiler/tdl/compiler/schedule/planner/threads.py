@@ -28,10 +28,9 @@ def _one(draft: Draft, node: Loop) -> Draft:
             return draft
         count = extent(loop, path_to(draft.nest.body, loop.symbol), draft.assumed)
         if loop.kind == "serial" and count > 1:
-            made = draft.all(
-                (f"parallel {draft.name(loop)}", f"{count} parts of about {_rounded(work // count)} operations")
-            )
-            if made is not None:
+            reason = f"{count} parts of about {_rounded(work // count)} operations"
+            made = draft.must(f"parallel {draft.name(loop)}", reason)
+            if not made.is_refused:
                 return made
             work //= count  # an order that must be kept: threads meet in each of its iterations
     return draft
