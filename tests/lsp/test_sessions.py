@@ -24,3 +24,15 @@ def test_a_session_from_start_to_exit(client: Client) -> None:
     )
     assert "op f(X: f32[N]) -> Y: f32[N]" in hover["contents"]["value"]
     assert client.close() == 0
+
+
+def test_what_the_language_says_comes_ahead_of_the_first_schedules(client: Client) -> None:
+    client.initialise()
+    scheduled = WRONG.replace("Z", "X") + "schedule f for cpu {\n    split Y.j by 4 -> jo, ji\n}\n"
+    client.open(URI, scheduled)
+    assert client.diagnostics(URI, 1) == []
+    (refused,) = client.diagnostics(URI, 1)
+    assert refused["range"]["start"]["line"] == 4
+    client.change(URI, 2, {"text": scheduled.replace("Y.j", "Y.k")})
+    (refused,) = client.diagnostics(URI, 2)
+    assert "`k`" in refused["message"]

@@ -13,7 +13,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 
 from lsprotocol import types
-from tdl.lsp.features.diagnostics import diagnostics
+from tdl.lsp.features.diagnostics import diagnostics, language_diagnostics
 from tdl.lsp.positions import ENCODINGS, Encoding
 from tdl.lsp.snapshot import Snapshot
 from tdl.lsp.uris import path_of
@@ -49,6 +49,8 @@ class Session:
     """Whether programs may be run; not where the client's `initializationOptions` say `{"canRun": false}`."""
     watched: OrderedDict[str, str] = field(default_factory=OrderedDict)
     """The virtual documents that a client has the text of, each with the document that it is about."""
+    _has_checked: bool = False
+    """Whether what checks schedules is loaded. Until then what the language says is sent ahead of what it will say."""
     _unchecked: set[str] = field(default_factory=set)
     _checks: dict[str, asyncio.Task[None]] = field(default_factory=dict)
 
@@ -154,13 +156,20 @@ class Session:
 
     async def _check_once(self, snapshot: Snapshot) -> None:
         document = snapshot.document
+        if not self._has_checked and snapshot.has_schedules:
+            self._publish(snapshot, language_diagnostics(snapshot))
+        self._has_checked = True
         for _ in snapshot.warm():
             await asyncio.sleep(0)
             if document.path in self._unchecked:
                 return
-        if not self.pulls:
-            self.publish(types.PublishDiagnosticsParams(document.uri, diagnostics(snapshot), document.version))
+        self._publish(snapshot, diagnostics(snapshot))
         self.checked(snapshot)
+
+    def _publish(self, snapshot: Snapshot, found: list[types.Diagnostic]) -> None:
+        if not self.pulls:
+            document = snapshot.document
+            self.publish(types.PublishDiagnosticsParams(document.uri, found, document.version))
 
 
 def encoding_of(client: types.ClientCapabilities) -> Encoding:

@@ -55,9 +55,13 @@ class Snapshot:
         for _ in self._refused():
             yield
 
+    @property
+    def has_schedules(self) -> bool:
+        return any(isinstance(entry.placed.item, syntax.Schedule) for entry in self.analysis.module.entries)
+
     def _refused(self) -> Iterator[tuple[Diagnostic, ...]]:
         """What is wrong with one schedule after the other."""
-        if any(isinstance(entry.placed.item, syntax.Schedule) for entry in self.analysis.module.entries):
+        if self.has_schedules:
             from tdl.compiler.schedule.check import schedule_by_schedule  # half of what a server would load at start
 
             yield from schedule_by_schedule(self.analysis)

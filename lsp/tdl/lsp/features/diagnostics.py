@@ -33,6 +33,11 @@ def diagnostics(snapshot: Snapshot) -> list[types.Diagnostic]:
     return [converted(snapshot, each) for each in snapshot.diagnostics]
 
 
+def language_diagnostics(snapshot: Snapshot) -> list[types.Diagnostic]:
+    """What is wrong with a document but for what its schedules may not do, which takes longer to say."""
+    return [converted(snapshot, each) for each in snapshot.analysis.diagnostics]
+
+
 def converted(snapshot: Snapshot, found: Diagnostic) -> types.Diagnostic:
     """One diagnostic as LSP has it."""
     href = page_uri(found.code)
