@@ -28,11 +28,12 @@ def test_a_session_from_start_to_exit(client: Client) -> None:
 
 def test_what_the_language_says_comes_ahead_of_the_first_schedules(client: Client) -> None:
     client.initialise()
-    scheduled = WRONG.replace("Z", "X") + "schedule f for cpu {\n    split Y.j by 4 -> jo, ji\n}\n"
+    op = "op f(X: f32[M, N]) -> Y: f32[M] {\n    Y[i] = sum(X[i, k] for k)\n}\n"
+    scheduled = op + "schedule f for cpu {\n    parallel Y.k\n}\n"
     client.open(URI, scheduled)
     assert client.diagnostics(URI, 1) == []
     (refused,) = client.diagnostics(URI, 1)
     assert refused["range"]["start"]["line"] == 4
-    client.change(URI, 2, {"text": scheduled.replace("Y.j", "Y.k")})
-    (refused,) = client.diagnostics(URI, 2)
-    assert "`k`" in refused["message"]
+    assert refused["code"] == "race"
+    client.change(URI, 2, {"text": scheduled.replace("parallel", "vectorize")})
+    assert client.diagnostics(URI, 2) == []
