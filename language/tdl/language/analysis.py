@@ -157,13 +157,14 @@ def _suggested(diagnostic: Diagnostic, source: Source, module: Module) -> Diagno
 
     It is not found when the item is checked, as that depends only on what the item refers to, so as to be remembered.
     """
-    if diagnostic.code != "unknown-name" or diagnostic.notes:
+    if diagnostic.code != "unknown-name" or diagnostic.fixes:
         return diagnostic
     span = diagnostic.primary
     near = closest(source.text[span.start : span.end], module.names)
     if near is None:
         return diagnostic
-    return replace(diagnostic, notes=(f"did you mean `{near}`?",), fixes=(Fix(f"change to `{near}`", span, near),))
+    notes = (f"did you mean `{near}`?", *diagnostic.notes)
+    return replace(diagnostic, notes=notes, fixes=(Fix(f"change to `{near}`", span, near),))
 
 
 def diagnose_item(declaration: Declaration) -> list[Diagnostic]:

@@ -2,7 +2,7 @@
 
 Diagnostic("unknown-name", "unknown name `Z`", ...)
     range, severity 1, source "tdlc", code "unknown-name" with a link to its page, the notes below the message,
-    its further places as related information, its fixes as data for code actions
+    its further places as related information
 """
 
 from __future__ import annotations
