@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 
 from tdl.compiler.kernel.tree import Origin
 
+_WIDTH = 120
+_LEAST = 40  # of a line that is far in, what is kept together all the same
 _WORD = re.compile(r"\w+")
 _ODD = re.compile(r"[^A-Za-z0-9_]+")
 _TAKEN = """
@@ -53,7 +55,15 @@ class Block:
     _names: list[set[str]] = field(default_factory=lambda: [set()])
 
     def put(self, text: str) -> None:
-        self.lines.append(Line("    " * self.depth + text if text else "", self.origin))
+        """A line; one that is too long goes on in the next, further in."""
+        indent = "    " * self.depth
+        while len(indent) + len(text) > _WIDTH:
+            at = text.rfind(" ", 0, max(_WIDTH - len(indent), _LEAST))
+            if at < 0:
+                break
+            self.lines.append(Line(indent + text[:at], self.origin))
+            text, indent = text[at + 1 :], "    " * (self.depth + 2)
+        self.lines.append(Line(indent + text, self.origin))
 
     def fresh(self, hint: str, *inside: Line) -> str:
         """A name that means nothing here or in some lines, taken until the braces around it close."""

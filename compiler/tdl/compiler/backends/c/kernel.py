@@ -51,21 +51,19 @@ def write_kernel(unit: Unit, kernel: Kernel, name: str, *, linkage: str = "stati
         type_ = f"{const}{memory_type(dtype)} *"
         code.arrays[tensor] = Array(code.block.fresh(tensor), dtype, type_)
         declared.append(f"{type_}restrict {code.arrays[tensor].name}")
-    places = _places(code, kernel)
-    body = code.block.lines
-    code.block.lines = []
+    for buffer in _shared(kernel):
+        dtype = concrete(buffer.dtype)
+        code.arrays[buffer.name] = Array(code.block.fresh(buffer.name), dtype, f"{memory_type(dtype)} *")
     Statements(parallel).body(code, kernel.body)
+    body, code.block.lines = code.block.lines, []
+    _places(code, kernel)
     head = Block(taken=code.block.names())
     for symbol in open_dims(program):
         _unused(head, code, code.symbols[symbol].text)
     for tensor in (*program.inputs, *program.outputs):
         _unused(head, code, code.arrays[tensor].name)
-    if body or code.used & {"arena", "arenas"}:
-        code.used.add("run")
     _unused(head, code, "run")
-    code.block.lines, kept = body, code.block.lines
-    _arenas(code, kernel, places)
-    unit.function(f"{linkage}void {name}({', '.join(declared)})", [*head.lines, *code.block.lines, *kept])
+    unit.function(f"{linkage}void {name}({', '.join(declared)})", [*head.lines, *code.block.lines, *body])
     return KernelNames(name, workspace)
 
 
@@ -79,24 +77,24 @@ def _shared(kernel: Kernel) -> Iterator[Buffer]:
     return (buffer for buffer in kernel.buffers.values() if buffer.memory == "workspace")
 
 
-def _places(code: Code, kernel: Kernel) -> Value:
-    """Declare what is in the workspace; where the threads' arenas begin in it."""
-    at = size(0)
+def _places(code: Code, kernel: Kernel) -> None:
+    """Declare what is used of the workspace: buffers that all threads see, then each thread's own memory."""
+    at, waiting = size(0), {code.arrays[buffer.name].name for buffer in _shared(kernel)} & code.used
+    needs_own = bool(code.used & {"arena", "arenas"})
     for buffer in _shared(kernel):
-        dtype, type_ = concrete(buffer.dtype), memory_type(buffer.dtype)
-        name = code.block.fresh(buffer.name)
-        code.block.put(
-            f"{type_} *const {name} = ({type_} *)(void *)({_sum('run->workspace', at)});  /* {buffer.name} */"
-        )
-        code.arrays[buffer.name] = Array(name, dtype, f"{type_} *")
-        at = _moved(code, at, _bytes(code, buffer))
-    return at
-
-
-def _arenas(code: Code, kernel: Kernel, places: Value) -> None:
-    """Declare the thread's own memory, where that is used."""
-    if code.used & {"arena", "arenas"}:
-        code.block.put(f"unsigned char *const arenas = {_sum('run->workspace', places)};")
+        if not waiting and not needs_own:
+            return
+        name, type_ = code.arrays[buffer.name].name, code.arrays[buffer.name].type_
+        if name in waiting:
+            code.used.add("run")
+            place = _sum("run->workspace", at)
+            code.block.put(f"{type_}const {name} = ({type_})(void *)({place});  /* {buffer.name} */")
+            waiting.remove(name)
+        if waiting or needs_own:
+            at = _moved(code, at, _bytes(code, buffer))
+    if needs_own:
+        code.used.add("run")
+        code.block.put(f"unsigned char *const arenas = {_sum('run->workspace', at)};")
     if "arena" in code.used:
         code.block.put("unsigned char *const arena = arenas;")
     if "arena_bytes" in code.used:

@@ -183,9 +183,10 @@ def run_loop(
     """A loop over the binder's range, in which its index has a name."""
     block = code.block
     lo, hi = (form_value(code, end, lower, site) for end in (binder.lo, binder.hi))
-    lo, hi = (_once(code, end, hint) for end, hint in ((lo, "first"), (hi, "last")))
+    hint = index_name(binder.index.name)
+    lo, hi = (_once(code, end, f"{hint}_{which}") for end, which in ((lo, "first"), (hi, "end")))
     with block.inside():
-        name = block.fresh(index_name(binder.index.name))
+        name = block.fresh(hint)
         code.symbols[binder.index] = Value(name)
         if descending:
             last = operation(hi, "-", Value("1"), SUM)

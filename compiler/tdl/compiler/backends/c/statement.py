@@ -7,8 +7,9 @@ lanes l of 16, the first n              for (int64_t l = 0; l < n; ++l) {  /* C.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
 from tdl.compiler.backends.c.block import Line
@@ -46,6 +47,13 @@ if TYPE_CHECKING:
 Parallel = Callable[[Code, Loop, Callable[[Code, tuple[Node, ...]], None]], None]
 
 
+_DECLARATION = re.compile(r"(const )?(bool|float|double|u?int\d+_t) \w+( =|;)")
+
+
+_FEW = 64
+"""Elements of an array that is made zero: compilers follow each of so few, and see that some are not written."""
+
+
 class Statements:
     """Writes nodes; `parallel` makes a task of a loop, or is None in what already is one."""
 
@@ -55,9 +63,19 @@ class Statements:
     def body(self, code: Code, nodes: tuple[Node, ...]) -> None:
         for node in nodes:
             with code.line_of(node.origin):
-                self.node(code, node)
+                self.node(code, node, is_alone=len(nodes) == 1)
 
-    def node(self, code: Code, node: Node) -> None:
+    def allocated(self, code: Code, name: str, body: tuple[Node, ...]) -> None:
+        """A body with a buffer of its own, which is not declared where nothing uses it."""
+        at = len(code.block.lines)
+        allocate(code, code.kernel.buffers[name])
+        start, array = len(code.block.lines), code.arrays[name].name
+        self.body(code, body)
+        if not any(re.search(rf"\b{array}\b", line.text) for line in code.block.lines[start:]):
+            del code.block.lines[at:start]
+        code.arrays.pop(name)
+
+    def node(self, code: Code, node: Node, *, is_alone: bool) -> None:
         match node:
             case Loop() if node.kind == "parallel" and self.parallel is not None:
                 self.parallel(code, node, Statements(None).body)
@@ -84,13 +102,11 @@ class Statements:
                     comment=f"{symbol}, {count} lanes",
                 )
             case Guard(condition, body):
-                with _scoped(code), code.block.braces(f"if ({lower_expr(code, condition).text})"):
+                with _scoped(code, is_alone=is_alone), code.block.braces(f"if ({lower_expr(code, condition).text})"):
                     self.body(code, body)
             case Allocate(name, body):
-                with code.block.braces():
-                    allocate(code, code.kernel.buffers[name])
-                    self.body(code, body)
-                    code.arrays.pop(name)
+                with nullcontext() if is_alone else code.block.braces():
+                    self.allocated(code, name, body)
             case Prefetch(place):
                 array = code.array(place.buffer)
                 offset = form_value(code, place.offset, lower_expr, Site(node.origin.span))
@@ -99,16 +115,17 @@ class Statements:
             case Invoke():
                 invoke(code, node, lower_expr)
             case _:
-                with _scoped(code):
+                with _scoped(code, is_alone=is_alone):
                     _statement(code, node)
 
 
 @contextmanager
-def _scoped(code: Code) -> Iterator[None]:
-    """Braces around a statement that needs names for values, and none around one that does not."""
+def _scoped(code: Code, *, is_alone: bool) -> Iterator[None]:
+    """Braces around a statement that needs names for values, where others are beside it."""
     with code.block.aside() as lines:
         yield
-    if len(lines) > 1 and any(line.text.startswith("    " * (code.block.depth + 1) + "const ") for line in lines):
+    depth = 4 * (code.block.depth + 1)
+    if not is_alone and any(_DECLARATION.match(line.text, depth) for line in lines):
         with code.block.braces():
             code.block.lines += lines
     else:
@@ -154,7 +171,7 @@ def allocate(code: Code, buffer: Buffer) -> None:
         at = "arena" if start.text == "0" else f"(arena + {start.within(PRODUCT)})"
         code.block.put(f"{type_} *const {name} = ({type_} *)(void *){at};  /* {buffer.name} */")
     else:
-        code.block.put(
-            f"{type_} {name}[{size(max(1, buffer.size.constant)).text}];  /* {buffer.name}, in {buffer.memory} */"
-        )
+        count = max(1, buffer.size.constant)
+        zero = " = {0}" if count <= _FEW else ""
+        code.block.put(f"{type_} {name}[{size(count).text}]{zero};  /* {buffer.name}, in {buffer.memory} */")
     code.arrays[buffer.name] = Array(name, dtype, f"{type_} *")
