@@ -56,7 +56,7 @@ export class Previews implements vscode.Disposable, vscode.TextDocumentContentPr
       vscode.languages.registerCodeLensProvider({ scheme: SCHEME }, this),
       vscode.window.onDidChangeTextEditorSelection((event) => this.selected(event)),
       vscode.window.onDidChangeActiveTextEditor((editor) => this.activated(editor)),
-      vscode.window.onDidChangeVisibleTextEditors(() => this.decorate()),
+      vscode.window.onDidChangeVisibleTextEditors((editors) => this.changedEditors(editors)),
       vscode.workspace.onDidChangeTextDocument(({ document }) => this.edited(document)),
       vscode.commands.registerCommand('tdl.preview', (stage?: Stage) => this.open(stage)),
       vscode.commands.registerCommand('tdl.pickStage', () => this.pickStage()),
@@ -226,6 +226,14 @@ export class Previews implements vscode.Disposable, vscode.TextDocumentContentPr
   }
 
   // ---- links
+
+  private changedEditors(editors: readonly vscode.TextEditor[]): void {
+    if (editors.some((each) => viewOf(each.document.uri))) {
+      this.decorate();
+    } else {
+      editors.forEach((each) => each.setDecorations(this.linked, [])); // what they were linked with is closed
+    }
+  }
 
   /** Mark what came from the line at the cursor in every view that is visible. */
   private decorate(): void {

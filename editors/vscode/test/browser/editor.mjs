@@ -40,16 +40,20 @@ export function temporary(name) {
 
 /**
  * Start the editor. `vsix` is installed in it; `settings` are the user's beyond the quiet ones; `workspace` is copied.
- * Gives `{url, workspace, stop}`.
+ * Gives `{url, workspace, stop, set}`;
+ * `set` changes settings while it runs.
  */
 export async function startEditor({ cache, vsix, workspace, settings = {}, args = [] }) {
   const home = temporary('editor');
   const copy = path.join(home, 'workspace');
   fs.cpSync(workspace, copy, { recursive: true });
-  for (const scope of ['User', 'Machine']) { // some settings count only as the machine's, where the editor is remote
-    fs.mkdirSync(path.join(home, 'data', scope), { recursive: true });
-    fs.writeFileSync(path.join(home, 'data', scope, 'settings.json'), JSON.stringify({ ...SETTINGS, ...settings }));
-  }
+  const set = (more) => {
+    for (const scope of ['User', 'Machine']) { // some settings count only as the machine's, where the editor is remote
+      fs.mkdirSync(path.join(home, 'data', scope), { recursive: true });
+      fs.writeFileSync(path.join(home, 'data', scope, 'settings.json'), JSON.stringify({ ...SETTINGS, ...settings, ...more }));
+    }
+  };
+  set({});
   const port = await freePort();
   const folders = ['--user-data-dir', path.join(home, 'data'), '--extensions-dir', path.join(home, 'extensions')];
   const env = { ...process.env, XDG_CONFIG_HOME: path.join(home, 'config'), EXTENSIONS_GALLERY: '{}' };
@@ -81,7 +85,7 @@ export async function startEditor({ cache, vsix, workspace, settings = {}, args 
     await stop();
     throw error;
   }
-  return { url, workspace: copy, stop, home };
+  return { url, workspace: copy, stop, set };
 }
 
 /** A browser with one page. Requests that leave this machine, and errors on the page's console, are kept. */
