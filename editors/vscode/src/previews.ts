@@ -46,7 +46,7 @@ export class Previews implements vscode.Disposable, vscode.TextDocumentContentPr
     isWholeLine: true,
     borderWidth: '0 0 0 2px',
     borderStyle: 'solid',
-    borderColor: new vscode.ThemeColor('charts.orange'),
+    borderColor: new vscode.ThemeColor('charts.yellow'),
   });
   private readonly subscriptions: vscode.Disposable[];
 
